@@ -1,0 +1,457 @@
+//! The calls of a batch and where each of them stands: the only place that knows.
+//!
+//! What may start is always derived from the calls' current states, never from marks recorded along the way. Changing one call
+//! costs the logarithm of the batch's length, and the view of a question costs what it shows.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
+use jp_policy_guest::{self as contract, Settings, State, View};
+
+/// One run of a call, from its release until it has ended. Unique within the process, across batches and restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExecutionId(u64);
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Waits to be approved, or to be prepared.
+    Pending,
+    /// Approved; waits for its release.
+    Parked,
+    /// Released and not ended: holds a slot of its key.
+    Running {
+        /// Its execution.
+        execution: ExecutionId,
+        /// Whether it waits for the answer to a question. The slot stays.
+        asking: bool,
+    },
+    /// Gave a result or a failure: the slot is free, the result may be under review.
+    Ended {
+        /// Whether it failed.
+        failed: bool,
+    },
+    /// Has its response.
+    Settled,
+}
+
+/// How an execution ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With a result.
+    Succeeded,
+    /// With a failure.
+    Failed,
+    /// Because it was stopped.
+    Stopped,
+}
+
+/// A call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Which tool call of the batch it belongs to: operations of one fanned-out call share it.
+    pub parent: u32,
+    /// Its tool, as an index into the settings.
+    pub tool: ToolIndex,
+    /// The key that bounds it.
+    pub key: Option<KeyIndex>,
+    /// Where it stands.
+    pub stage: Stage,
+    /// Since when.
+    pub since: Instant,
+    /// The revision of the batch at which its stage changed last.
+    changed: u64,
+}
+
+/// What a key's calls and executions amount to.
+#[derive(Debug, Clone, Default)]
+struct KeyState {
+    limit: u32,
+    /// Pending and parked calls, in written order.
+    waiting: BTreeSet<CallId>,
+    /// Executions that hold a slot, with their call where it is one of this batch's current ones.
+    running: BTreeMap<ExecutionId, Option<CallId>>,
+    ended: u32,
+    failed: u32,
+    last_release: Option<Instant>,
+    last_end: Option<Instant>,
+}
+
+impl KeyState {
+    fn free(&self) -> usize {
+        (self.limit as usize).saturating_sub(self.running.len())
+    }
+}
+
+/// An execution in flight.
+#[derive(Debug, Clone)]
+struct Execution {
+    key: Option<KeyIndex>,
+    call: Option<CallId>,
+}
+
+/// The executions that are still in flight when a batch is over, by the name of their key. Slots outlive the batch.
+#[derive(Debug, Clone, Default)]
+pub struct Carried {
+    executions: BTreeMap<ExecutionId, Option<String>>,
+    next: u64,
+}
+
+impl Carried {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.executions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.executions.is_empty()
+    }
+
+    /// An execution that ended between two batches. `false`: it was not in flight.
+    pub fn end(&mut self, execution: ExecutionId) -> bool {
+        self.executions.remove(&execution).is_some()
+    }
+}
+
+/// The batch.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    calls: Vec<Call>,
+    /// The `key` of each tool.
+    tools: Vec<Option<KeyIndex>>,
+    keys: Vec<KeyState>,
+    names: Vec<String>,
+    /// Keys that have a waiting call and a free slot.
+    ready: BTreeSet<KeyIndex>,
+    /// Keys that have a waiting call.
+    waiting: BTreeSet<KeyIndex>,
+    /// Parked calls without a key.
+    unkeyed: BTreeSet<CallId>,
+    /// Calls that are pending, parked or running.
+    active: BTreeSet<CallId>,
+    executions: HashMap<ExecutionId, Execution>,
+    next_execution: u64,
+    pending: usize,
+    parked: usize,
+    unsettled: usize,
+    revision: u64,
+}
+
+impl Batch {
+    /// An empty batch under these settings, with what earlier batches left in flight.
+    pub fn new(settings: &Settings, carried: Carried) -> Self {
+        let names: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
+        let limits = settings.keys.iter().map(|key| key.limit);
+        let mut batch = Self {
+            calls: Vec::new(),
+            tools: settings.tools.iter().map(|tool| tool.key).collect(),
+            keys: limits.map(|limit| KeyState { limit, ..KeyState::default() }).collect(),
+            names,
+            ready: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            unkeyed: BTreeSet::new(),
+            active: BTreeSet::new(),
+            executions: HashMap::new(),
+            next_execution: carried.next,
+            pending: 0,
+            parked: 0,
+            unsettled: 0,
+            revision: 0,
+        };
+        for (execution, name) in carried.executions {
+            let key = name.and_then(|name| batch.names.binary_search(&name).ok());
+            if let Some(key) = key {
+                batch.keys[key].running.insert(execution, None);
+            }
+            let key = key.and_then(|key| KeyIndex::try_from(key).ok());
+            batch.executions.insert(execution, Execution { key, call: None });
+        }
+        batch
+    }
+
+    /// What is still in flight, for the next batch.
+    pub fn into_carried(self) -> Carried {
+        let names = &self.names;
+        let name = |key: Option<KeyIndex>| key.and_then(|key| names.get(key as usize).cloned());
+        Carried {
+            executions: self.executions.iter().map(|(id, execution)| (*id, name(execution.key))).collect(),
+            next: self.next_execution,
+        }
+    }
+
+    /// A call, if the batch has it.
+    pub fn get(&self, call: CallId) -> Option<&Call> {
+        self.calls.get(call as usize)
+    }
+
+    /// All calls in written order.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The limit of a key.
+    pub fn limit(&self, key: KeyIndex) -> u32 {
+        self.keys.get(key as usize).map_or(0, |key| key.limit)
+    }
+
+    /// The name of a key.
+    pub fn key_name(&self, key: KeyIndex) -> &str {
+        self.names.get(key as usize).map_or("", String::as_str)
+    }
+
+    /// Executions that hold a slot of a key.
+    pub fn running(&self, key: KeyIndex) -> usize {
+        self.keys.get(key as usize).map_or(0, |key| key.running.len())
+    }
+
+    /// The calls that hold a slot of a key, in written order. Executions of earlier batches, or from before a restart, have
+    /// no call here.
+    pub fn holders(&self, key: KeyIndex) -> Vec<CallId> {
+        let mut holders: Vec<CallId> =
+            self.keys.get(key as usize).into_iter().flat_map(|key| key.running.values().flatten().copied()).collect();
+        holders.sort_unstable();
+        holders
+    }
+
+    /// The pending and parked calls of a key, in written order.
+    pub fn waiting(&self, key: KeyIndex) -> impl Iterator<Item = CallId> {
+        self.keys.get(key as usize).into_iter().flat_map(|key| key.waiting.iter().copied())
+    }
+
+    /// The executions in flight, those of earlier batches and from before a restart among them.
+    pub fn in_flight(&self) -> usize {
+        self.executions.len()
+    }
+
+    /// The execution's call, if it is the current one of a call of this batch.
+    pub fn call_of(&self, execution: ExecutionId) -> Option<CallId> {
+        self.executions.get(&execution)?.call
+    }
+
+    /// How many calls wait for approval.
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// How many calls wait for their release.
+    pub fn parked(&self) -> usize {
+        self.parked
+    }
+
+    /// How many calls have no response yet.
+    pub fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    /// Counts the changes of the batch.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether the call is as it was at that revision.
+    pub fn unchanged_since(&self, call: &Call, revision: u64) -> bool {
+        call.changed <= revision
+    }
+
+    /// Adds a call at the end of the written order; it is pending.
+    pub fn add(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
+        let id = CallId::try_from(self.calls.len()).expect("a batch has fewer than 2^32 calls");
+        let key = self.tools.get(tool as usize).copied().flatten();
+        self.unsettled += 1;
+        // Put in as settled, which nothing counts, and moved from there.
+        self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });
+        self.set(now, id, Stage::Pending);
+        id
+    }
+
+    /// Pending to parked.
+    pub fn park(&mut self, now: Instant, call: CallId) -> bool {
+        self.change(now, call, Stage::Parked, |stage| stage == Stage::Pending)
+    }
+
+    /// Parked to running.
+    pub fn release(&mut self, now: Instant, call: CallId) -> Option<ExecutionId> {
+        let execution = ExecutionId(self.next_execution);
+        let running = Stage::Running { execution, asking: false };
+        if !self.change(now, call, running, |stage| stage == Stage::Parked) {
+            return None;
+        }
+        self.next_execution += 1;
+        let key = self.get(call)?.key;
+        self.executions.insert(execution, Execution { key, call: Some(call) });
+        if let Some(key) = key {
+            let state = &mut self.keys[key as usize];
+            state.running.insert(execution, Some(call));
+            state.last_release = Some(now);
+            self.refresh(key);
+        }
+        Some(execution)
+    }
+
+    /// Whether a running call waits for an answer.
+    pub fn set_asking(&mut self, now: Instant, execution: ExecutionId, asking: bool) -> Option<CallId> {
+        let call = self.call_of(execution)?;
+        self.change(now, call, Stage::Running { execution, asking }, |stage| {
+            matches!(stage, Stage::Running { execution: current, asking: was } if current == execution && was != asking)
+        })
+        .then_some(call)
+    }
+
+    /// An execution has ended: its slot is free. `None`: it was not in flight, as with a notice that comes twice.
+    /// `Some(None)`: it belonged to no current call.
+    pub fn end(&mut self, now: Instant, execution: ExecutionId, end: End) -> Option<Option<CallId>> {
+        let ended = self.executions.remove(&execution)?;
+        if let Some(key) = ended.key {
+            let state = &mut self.keys[key as usize];
+            state.running.remove(&execution);
+            state.ended += 1;
+            state.failed += u32::from(end == End::Failed);
+            state.last_end = Some(now);
+            self.refresh(key);
+        }
+        if let Some(call) = ended.call {
+            self.set(now, call, Stage::Ended { failed: end != End::Succeeded });
+        } else {
+            self.revision += 1;
+        }
+        Some(ended.call)
+    }
+
+    /// The call has its response. Not for a running call: it has to end first.
+    pub fn settle(&mut self, now: Instant, call: CallId) -> bool {
+        let settled = self.change(now, call, Stage::Settled, |stage| {
+            matches!(stage, Stage::Pending | Stage::Parked | Stage::Ended { .. })
+        });
+        self.unsettled -= usize::from(settled);
+        settled
+    }
+
+    /// A call without a response is prepared again: it is pending, and its execution, if one runs, holds its slot as nobody's
+    /// until it has ended. Returns that execution.
+    pub fn reset(&mut self, now: Instant, call: CallId) -> Option<ExecutionId> {
+        let stage = self.get(call)?.stage;
+        if matches!(stage, Stage::Settled | Stage::Pending) {
+            return None;
+        }
+        let key = self.get(call)?.key;
+        self.set(now, call, Stage::Pending);
+        let Stage::Running { execution, .. } = stage else {
+            return None;
+        };
+        if let Some(orphan) = self.executions.get_mut(&execution) {
+            orphan.call = None;
+        }
+        if let Some(key) = key {
+            self.keys[key as usize].running.insert(execution, None);
+        }
+        Some(execution)
+    }
+
+    /// What a policy sees.
+    pub fn view(&self, now: Instant, view: View) -> contract::Batch {
+        let shown = match view {
+            View::Front => &self.ready,
+            View::Full => &self.waiting,
+        };
+        let mut calls: Vec<CallId> = match view {
+            View::Full => self.active.iter().copied().collect(),
+            View::Front => {
+                let front = shown.iter().map(|key| &self.keys[*key as usize]);
+                let front = front.flat_map(|key| key.waiting.iter().take(key.free()));
+                self.unkeyed.iter().chain(front).copied().collect()
+            }
+        };
+        calls.sort_unstable();
+        contract::Batch {
+            now,
+            running: count(self.executions.len()),
+            keys: shown.iter().map(|key| self.usage(*key)).collect(),
+            calls: calls.iter().filter_map(|id| self.show(*id)).collect(),
+        }
+    }
+
+    fn usage(&self, key: KeyIndex) -> contract::Usage {
+        let state = &self.keys[key as usize];
+        contract::Usage {
+            key,
+            running: count(state.running.len()),
+            waiting: count(state.waiting.len()),
+            ended: state.ended,
+            failed: state.failed,
+            last_release: state.last_release,
+            last_end: state.last_end,
+        }
+    }
+
+    fn show(&self, id: CallId) -> Option<contract::Call> {
+        let call = self.get(id)?;
+        let state = match call.stage {
+            Stage::Pending => State::Pending,
+            Stage::Parked => State::Parked,
+            Stage::Running { .. } => State::Running,
+            Stage::Ended { .. } | Stage::Settled => return None,
+        };
+        Some(contract::Call { id, parent: call.parent, tool: call.tool, key: call.key, state, since: call.since })
+    }
+
+    fn change(&mut self, now: Instant, call: CallId, to: Stage, from: impl Fn(Stage) -> bool) -> bool {
+        let may = self.get(call).is_some_and(|call| from(call.stage));
+        if may {
+            self.set(now, call, to);
+        }
+        may
+    }
+
+    /// Moves a call and keeps the indexes in step.
+    fn set(&mut self, now: Instant, id: CallId, to: Stage) {
+        let call = &mut self.calls[id as usize];
+        let from = std::mem::replace(&mut call.stage, to);
+        let key = call.key;
+        self.revision += 1;
+        call.changed = self.revision;
+        if !matches!((from, to), (Stage::Running { .. }, Stage::Running { .. })) {
+            call.since = now;
+        }
+        self.pending -= usize::from(from == Stage::Pending);
+        self.pending += usize::from(to == Stage::Pending);
+        self.parked -= usize::from(from == Stage::Parked);
+        self.parked += usize::from(to == Stage::Parked);
+        let waits = |stage| matches!(stage, Stage::Pending | Stage::Parked);
+        let runs = |stage| matches!(stage, Stage::Running { .. });
+        if waits(to) || runs(to) {
+            self.active.insert(id);
+        } else {
+            self.active.remove(&id);
+        }
+        match key {
+            None if to == Stage::Parked => {
+                self.unkeyed.insert(id);
+            }
+            None => {
+                self.unkeyed.remove(&id);
+            }
+            Some(key) => {
+                let waiting = &mut self.keys[key as usize].waiting;
+                if waits(to) { waiting.insert(id) } else { waiting.remove(&id) };
+                self.refresh(key);
+            }
+        }
+    }
+
+    fn refresh(&mut self, key: KeyIndex) {
+        let state = &self.keys[key as usize];
+        let waits = !state.waiting.is_empty();
+        let ready = waits && state.free() > 0;
+        if waits { self.waiting.insert(key) } else { self.waiting.remove(&key) };
+        if ready { self.ready.insert(key) } else { self.ready.remove(&key) };
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! Reads typed values out of a table of a document and collects everything that is wrong with it.
+
+use super::{
+    diagnostic::{Diagnostic, nearest},
+    node::{Entry, Node, Table, Value},
+    source::{Located, Place},
+};
+
+/// A table that is being read: each field is taken by name, what nobody took is unknown.
+pub(crate) struct Reader<'a> {
+    /// How messages call the table, for instance "tool `fs_edit`".
+    pub what: String,
+    fields: Table,
+    known: Vec<&'static str>,
+    /// Where what is wrong goes.
+    pub problems: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads a value that must be a table.
+    pub(crate) fn new(what: impl Into<String>, node: Node, problems: &'a mut Vec<Diagnostic>) -> Option<Self> {
+        let what = what.into();
+        match node.value {
+            Value::Table(fields) => Some(Self { what, fields, known: Vec::new(), problems }),
+            other => {
+                problems.push(wrong_kind(&what, "a table", &other, &node.place));
+                None
+            }
+        }
+    }
+
+    /// Takes a field as it is.
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<Entry> {
+        self.known.push(name);
+        self.fields.shift_remove(name)
+    }
+
+    /// Takes a field that must be a string.
+    pub(crate) fn string(&mut self, name: &'static str) -> Option<Located<String>> {
+        self.typed(name, "a string", |value| match value {
+            Value::String(text) => Ok(text),
+            other => Err(other),
+        })
+    }
+
+    /// Takes a field that must be a boolean.
+    pub(crate) fn boolean(&mut self, name: &'static str) -> Option<Located<bool>> {
+        self.typed(name, "a boolean", |value| match value {
+            Value::Bool(value) => Ok(value),
+            other => Err(other),
+        })
+    }
+
+    /// Takes a field that must be one of a few words.
+    pub(crate) fn word<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<Located<T>> {
+        let text = self.string(name)?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
+            return Some(text.map(|_| *value));
+        }
+        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let problem = Diagnostic::error(format!(
+            "{}: `{name}` is {}, expected one of {}",
+            self.what,
+            Value::String(text.value.clone()).quote(),
+            list.join(", ")
+        ))
+        .at(&text.place, "not one of these");
+        self.problems.push(match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
+            Some(word) => problem.help(format!("did you mean \"{word}\"?")),
+            None => problem,
+        });
+        None
+    }
+
+    fn typed<T>(
+        &mut self,
+        name: &'static str,
+        expected: &str,
+        read: impl FnOnce(Value) -> Result<T, Value>,
+    ) -> Option<Located<T>> {
+        let Node { value, place } = self.take(name)?.node;
+        match read(value) {
+            Ok(value) => Some(Located { value, place }),
+            Err(other) => {
+                let what = format!("{}: `{name}`", self.what);
+                self.problems.push(wrong_kind(&what, expected, &other, &place));
+                None
+            }
+        }
+    }
+
+    /// Names that are known and not read here.
+    pub(crate) fn ignore(&mut self, names: &[&'static str]) {
+        for name in names {
+            self.take(name);
+        }
+    }
+
+    /// Warns of what nobody took.
+    pub(crate) fn finish(self) {
+        for (name, entry) in self.fields {
+            let problem = Diagnostic::warning(format!("{}: unknown field `{}`", self.what, name.escape_debug()))
+                .at(&entry.name, "it has no effect");
+            self.problems.push(match nearest(&name, self.known.iter().copied()) {
+                Some(known) => problem.help(format!("did you mean `{known}`?")),
+                None => problem,
+            });
+        }
+    }
+
+    /// What is left.
+    pub(crate) fn rest(self) -> Table {
+        self.fields
+    }
+}
+
+/// "`what` is 3 (an integer), expected a string".
+pub(crate) fn wrong_kind(what: &str, expected: &str, found: &Value, place: &Place) -> Diagnostic {
+    Diagnostic::error(format!("{what} is {} ({}), expected {expected}", found.quote(), found.kind()))
+        .at(place, format!("expected {expected}"))
+}

@@ -1,0 +1,11 @@
+//! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
+
+mod notation;
+mod scenario;
+mod simulate;
+mod verdict;
+
+pub use notation::{ends, parked, responses, seconds, starts};
+pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+pub use simulate::{SimulateError, Simulation, simulate};
+pub use verdict::{Mismatch, mismatches};

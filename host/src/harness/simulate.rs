@@ -1,0 +1,289 @@
+//! Lets the scheduler live through a scenario in virtual time.
+
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, HashSet},
+};
+
+use super::scenario::{PersonEvent, Scenario, ScenarioEvent};
+use crate::{
+    batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
+    config::{ConfigError, OnError},
+    policy::{Arguments, Blueprint, Refusal},
+    record::Record,
+    scheduler::{EventKind, Options, Scheduler},
+};
+
+/// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
+const STEPS: usize = 1_000_000;
+
+/// What came of a scenario.
+#[derive(Debug, Clone)]
+pub struct Simulation {
+    /// What happened.
+    pub record: Record,
+}
+
+/// Why a scenario could not be lived through.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// Its configuration does not hold.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The policy does not serve it.
+    #[error("policy \"{policy}\" does not serve the batch: {refusal}")]
+    Refused {
+        /// Which.
+        policy: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// It does not come to an end.
+    #[error("the simulation does not come to an end: stopped at {at} ns")]
+    Endless {
+        /// Where it was.
+        at: Instant,
+    },
+}
+
+/// What happens at an instant. At one instant, ends come before all else, and things come in the order they were planned.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Planned {
+    /// A phase of a run is over.
+    PhaseOver(CallId, ExecutionId, usize),
+    Gone(ExecutionId),
+    Reviewed(CallId),
+    Answered(CallId),
+    Arrives(CallId),
+    Approved(CallId),
+    NotRun(CallId),
+    Complete,
+    EndAgain(CallId),
+    Cancel,
+    Restart,
+}
+
+/// Lives through the scenario under a policy.
+pub fn simulate(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Simulation, SimulateError> {
+    let config = scenario.config.as_ref().map_err(Clone::clone)?;
+    let settings = config.settings();
+    let arguments = Arguments::default();
+    let policy = blueprint.instantiate(&settings, arguments.clone()).map_err(|refusal| SimulateError::Refused {
+        policy: blueprint.identity().name.clone(),
+        refusal,
+    })?;
+    let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
+    let mut scheduler =
+        Scheduler::new(&settings, blueprint.identity().clone(), policy, options, Carried::default());
+    if scenario.complete.is_some() {
+        scheduler.set_open(true);
+    }
+    let tools = scenario.calls.iter().map(|call| config.tool_index(&call.tool).unwrap_or(0)).collect();
+    let stops = scenario.calls.iter().map(|call| {
+        let fan_out = config.tools.get(&call.tool).and_then(|tool| tool.fan_out.as_ref());
+        fan_out.is_some_and(|fan_out| fan_out.on_error == OnError::Stop)
+    });
+    let mut world = World {
+        scenario,
+        stops: stops.collect(),
+        tools,
+        record: Record::new(&settings),
+        scheduler,
+        arguments,
+        queue: BinaryHeap::new(),
+        sequence: 0,
+        asking: HashMap::new(),
+        last_run: HashMap::new(),
+        stopped: HashSet::new(),
+        failed_parents: HashSet::new(),
+        keys: settings.tools.iter().map(|tool| tool.key).collect(),
+    };
+    world.plan_scenario();
+    world.run()?;
+    Ok(Simulation { record: world.record })
+}
+
+struct World<'a> {
+    scenario: &'a Scenario,
+    stops: Vec<bool>,
+    tools: Vec<u32>,
+    keys: Vec<Option<u32>>,
+    record: Record,
+    scheduler: Scheduler,
+    arguments: Arguments,
+    queue: BinaryHeap<Reverse<(Instant, bool, u64, Planned)>>,
+    sequence: u64,
+    /// The phase that each asking run goes on with.
+    asking: HashMap<CallId, (ExecutionId, usize)>,
+    last_run: HashMap<CallId, ExecutionId>,
+    stopped: HashSet<ExecutionId>,
+    /// Tool calls of which an operation has failed: the server's gate.
+    failed_parents: HashSet<u32>,
+}
+
+impl World<'_> {
+    fn plan(&mut self, at: Instant, planned: Planned) {
+        self.sequence += 1;
+        let late = !matches!(planned, Planned::PhaseOver(..) | Planned::Gone(_));
+        self.queue.push(Reverse((at, late, self.sequence, planned)));
+    }
+
+    fn plan_scenario(&mut self) {
+        for (id, call) in (0..).zip(&self.scenario.calls) {
+            self.plan(call.arrives, Planned::Arrives(id));
+            match call.decision {
+                PersonEvent::Approved(at) => self.plan(at, Planned::Approved(id)),
+                PersonEvent::NotRun(at) => self.plan(at, Planned::NotRun(id)),
+                PersonEvent::Never => {}
+            }
+            for at in &call.answered {
+                self.plan(*at, Planned::Answered(id));
+            }
+        }
+        if let Some(at) = self.scenario.complete {
+            self.plan(at, Planned::Complete);
+        }
+        for event in &self.scenario.events {
+            match event {
+                ScenarioEvent::Cancel(at) => self.plan(*at, Planned::Cancel),
+                ScenarioEvent::Restart(at) => self.plan(*at, Planned::Restart),
+                ScenarioEvent::EndAgain(at, label) => {
+                    let call = self.scenario.calls.iter().position(|call| call.label == *label);
+                    if let Some(call) = call.and_then(|call| CallId::try_from(call).ok()) {
+                        self.plan(*at, Planned::EndAgain(call));
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&mut self) -> Result<(), SimulateError> {
+        let mut now = 0;
+        for _ in 0..STEPS + 10 * self.scenario.calls.len() {
+            while self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
+                if let Some(Reverse((.., planned))) = self.queue.pop() {
+                    self.happen(now, planned);
+                }
+            }
+            self.drain(now);
+            while let Some(question) = self.scheduler.poll_question(now) {
+                self.scheduler.answer(now, question.ask());
+            }
+            self.drain(now);
+            let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
+            match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
+                Some(next) => now = next.max(now),
+                None => return Ok(()),
+            }
+        }
+        Err(SimulateError::Endless { at: now })
+    }
+
+    fn happen(&mut self, now: Instant, planned: Planned) {
+        match planned {
+            Planned::Arrives(id) => {
+                let call = &self.scenario.calls[id as usize];
+                let tool = self.tools[id as usize];
+                self.record.announce(&call.label, tool, self.keys.get(tool as usize).copied().flatten(), call.parent);
+                self.arguments.push(call.arguments.as_str());
+                self.scheduler.submit(now, tool, call.parent);
+            }
+            Planned::Approved(call) => {
+                self.scheduler.approve(now, call);
+            }
+            Planned::NotRun(call) => {
+                self.scheduler.settle(now, call);
+            }
+            Planned::Complete => self.scheduler.set_open(false),
+            Planned::PhaseOver(call, execution, phase) => self.phase_over(now, call, execution, phase),
+            Planned::Answered(call) => {
+                if let Some((execution, phase)) = self.asking.remove(&call) {
+                    self.scheduler.set_asking(now, execution, false);
+                    self.start_phase(now, call, execution, phase);
+                }
+            }
+            Planned::Gone(execution) => self.scheduler.end(now, execution, End::Stopped),
+            Planned::Reviewed(call) => {
+                self.scheduler.respond(now, call);
+            }
+            Planned::EndAgain(call) => {
+                if let Some(execution) = self.last_run.get(&call) {
+                    self.scheduler.end(now, *execution, End::Succeeded);
+                }
+            }
+            Planned::Cancel => self.scheduler.cancel(now),
+            Planned::Restart => self.scheduler.restart(now),
+        }
+        self.drain(now);
+    }
+
+    fn phase_over(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
+        let spec = &self.scenario.calls[call as usize];
+        if self.stopped.contains(&execution) && self.scheduler.batch().call_of(execution).is_none() {
+            // The stopped run of a call that was restarted: it is gone when it is gone.
+            return;
+        }
+        if spec.phases[phase].asks {
+            self.scheduler.set_asking(now, execution, true);
+            self.asking.insert(call, (execution, phase + 1));
+        } else {
+            if spec.fails {
+                self.failed_parents.insert(spec.parent);
+            }
+            self.scheduler.end(now, execution, if spec.fails { End::Failed } else { End::Succeeded });
+        }
+    }
+
+    fn start_phase(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
+        if let Some(takes) = self.scenario.calls[call as usize].phases.get(phase).map(|phase| phase.takes) {
+            self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
+        }
+    }
+
+    /// Does what the scheduler's events say.
+    fn drain(&mut self, now: Instant) {
+        while let Some(event) = self.scheduler.poll_event() {
+            self.record.observe(&event);
+            match event.kind {
+                EventKind::Released(call, execution) => {
+                    self.last_run.insert(call, execution);
+                    let parent = self.scenario.calls[call as usize].parent;
+                    if self.stops[call as usize] && self.failed_parents.contains(&parent) {
+                        self.record.gate(execution);
+                        self.scheduler.end(now, execution, End::Failed);
+                    } else {
+                        self.start_phase(now, call, execution, 0);
+                    }
+                }
+                EventKind::Stop(execution) => {
+                    self.stopped.insert(execution);
+                    let call = self.last_run.iter().find(|(_, run)| **run == execution).map(|(call, _)| *call);
+                    if let Some(call) = call {
+                        self.asking.remove(&call);
+                        let gone = self.scenario.calls[call as usize].gone.unwrap_or(now);
+                        self.plan(gone.max(now), Planned::Gone(execution));
+                    }
+                }
+                EventKind::Ended(Some(call), ..) => match self.scenario.calls[call as usize].reviewed {
+                    Some(at) if at > now && !self.scheduler.is_cancelled() => {
+                        self.plan(at, Planned::Reviewed(call));
+                    }
+                    _ => {
+                        self.scheduler.respond(now, call);
+                    }
+                },
+                EventKind::Restarted(call) => {
+                    // It is prepared again at once; a decision that is still to come stays to come.
+                    let decided = match self.scenario.calls[call as usize].decision {
+                        PersonEvent::Approved(at) => at <= now,
+                        PersonEvent::NotRun(_) | PersonEvent::Never => false,
+                    };
+                    if decided && self.scheduler.batch().get(call).is_some_and(|call| call.stage == Stage::Pending) {
+                        self.scheduler.approve(now, call);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

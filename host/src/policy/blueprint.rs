@@ -1,0 +1,66 @@
+//! The traits: what makes a policy for a batch, and what is asked for one.
+
+use std::{
+    fmt,
+    sync::{Arc, RwLock},
+};
+
+use jp_policy_guest::{Batch, CallId, Decision, Settings, View};
+
+use super::fault::{FaultKind, Refusal};
+
+/// Who a policy is, for messages and records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name: the plugin's own, cleaned of control characters.
+    pub name: String,
+    /// `sha256:...` of the component; none for what is compiled into the host.
+    pub digest: Option<String>,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A policy that can serve batches, each with a fresh instance.
+pub trait Blueprint: Send + Sync {
+    /// Who it is.
+    fn identity(&self) -> &Identity;
+
+    /// Makes the policy of one batch.
+    fn instantiate(&self, settings: &Settings, arguments: Arguments) -> Result<Box<dyn Policy>, Refusal>;
+}
+
+/// The policy of one batch: what the scheduler asks.
+pub trait Policy: Send {
+    /// What it wants to see.
+    fn view(&self) -> View;
+
+    /// Chooses the calls that start now. An error is a fault: the policy is not asked again.
+    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind>;
+
+    /// Why the parked call does not start now, in the policy's words, if it has any.
+    fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
+        let _ = (batch, call);
+        None
+    }
+}
+
+/// The arguments of a batch's calls as JSON text, for a policy that asks. Shared between who submits calls and the policy.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments(Arc<RwLock<Vec<Arc<str>>>>);
+
+impl Arguments {
+    /// Puts down the arguments of the next call in written order.
+    pub fn push(&self, json: impl Into<Arc<str>>) {
+        // A lock poisoned by a panic elsewhere still holds a whole list.
+        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(json.into());
+    }
+
+    /// The arguments of a call, if the batch has it.
+    pub fn get(&self, call: CallId) -> Option<Arc<str>> {
+        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(call as usize).cloned()
+    }
+}

@@ -1,0 +1,66 @@
+//! A policy of the SDK run natively: the default rules, and in tests any other.
+
+use std::{fmt, marker::PhantomData};
+
+use jp_policy_guest::{Batch, CallId, Decision, Policy as Sdk, Settings, View, rules::Rules};
+
+use super::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
+
+/// Makes native instances of a policy that is written with the SDK.
+pub struct Native<P> {
+    identity: Identity,
+    policy: PhantomData<fn() -> P>,
+}
+
+impl Native<Rules> {
+    /// The default rules. They can't fail to load.
+    pub fn rules() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Sdk> Native<P> {
+    /// A native policy under its own name.
+    pub fn new() -> Self {
+        Self { identity: Identity { name: P::NAME.to_owned(), digest: None }, policy: PhantomData }
+    }
+}
+
+impl<P: Sdk> Default for Native<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Sdk> fmt::Debug for Native<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Native").field("identity", &self.identity).finish()
+    }
+}
+
+impl<P: Sdk> Blueprint for Native<P> {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn instantiate(&self, settings: &Settings, _: Arguments) -> Result<Box<dyn Policy>, Refusal> {
+        let policy = P::configure(settings.clone()).map_err(Refusal::Settings)?;
+        Ok(Box::new(Instance(policy)))
+    }
+}
+
+struct Instance<P>(P);
+
+impl<P: Sdk> Policy for Instance<P> {
+    fn view(&self) -> View {
+        P::VIEW
+    }
+
+    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
+        self.0.release(batch).map_err(|error| FaultKind::Error { message: error.to_string() })
+    }
+
+    fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
+        self.0.explain(batch, call)
+    }
+}

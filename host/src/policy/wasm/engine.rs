@@ -1,0 +1,134 @@
+//! The engine and the clock that interrupts what runs too long: one type owns both, because a deadline without a clock never
+//! comes and a clock without deadlines kills everything.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle, Thread},
+    time::Duration,
+};
+
+use wasmtime::{Config, OptLevel};
+
+/// How often the clock ticks while a question is open: a tenth of the default budget of time, and rare enough not to matter.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Stack of a guest. Rust guests ask for 64 KiB of their own in linear memory; this is the engine's, for calls.
+const STACK: usize = 512 << 10;
+
+/// Compiles components and interrupts their instances. Cheap to clone; the clones share all of it.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    engine: wasmtime::Engine,
+    ticker: Ticker,
+}
+
+impl Engine {
+    /// An engine with its clock. The clock's thread sleeps until a question is open.
+    pub fn new() -> wasmtime::Result<Self> {
+        let mut config = Config::new();
+        config
+            .wasm_component_model(true)
+            .consume_fuel(true)
+            .epoch_interruption(true)
+            .max_wasm_stack(STACK)
+            .cranelift_opt_level(OptLevel::Speed);
+        let engine = wasmtime::Engine::new(&config)?;
+        let ticker = Ticker::start(engine.clone());
+        Ok(Self(Arc::new(Inner { engine, ticker })))
+    }
+
+    pub(super) fn inner(&self) -> &wasmtime::Engine {
+        &self.0.engine
+    }
+
+    /// Keeps the clock ticking while the guard lives.
+    pub(super) fn watch(&self) -> Watch<'_> {
+        self.0.ticker.open()
+    }
+
+    /// How many ticks are at least this long.
+    pub(super) fn ticks(time: Duration) -> u64 {
+        // One more, because the first tick may come at once.
+        u64::try_from(time.as_nanos().div_ceil(TICK.as_nanos())).unwrap_or(u64::MAX / 2).min(u64::MAX / 2) + 1
+    }
+}
+
+/// A thread that advances the engine's epoch while a question is open.
+struct Ticker {
+    shared: Arc<Shared>,
+    thread: Thread,
+    handle: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    open: AtomicUsize,
+    asleep: AtomicBool,
+    done: AtomicBool,
+}
+
+impl Ticker {
+    fn start(engine: wasmtime::Engine) -> Self {
+        let shared = Arc::new(Shared::default());
+        let handle = thread::Builder::new()
+            .name("policy-clock".to_owned())
+            .spawn({
+                let shared = shared.clone();
+                move || shared.run(&engine)
+            })
+            .expect("a thread can be started");
+        Self { shared, thread: handle.thread().clone(), handle: Some(handle) }
+    }
+
+    fn open(&self) -> Watch<'_> {
+        self.shared.open.fetch_add(1, Ordering::SeqCst);
+        // Waking costs more than a whole question, so only who sleeps is woken: at most once a tick.
+        if self.shared.asleep.swap(false, Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+        Watch(&self.shared)
+    }
+}
+
+impl Shared {
+    fn run(&self, engine: &wasmtime::Engine) {
+        while !self.done.load(Ordering::SeqCst) {
+            if self.open.load(Ordering::SeqCst) == 0 {
+                self.asleep.store(true, Ordering::SeqCst);
+                // A question that opened in between has either been seen here or sees `asleep`.
+                if self.open.load(Ordering::SeqCst) == 0 && !self.done.load(Ordering::SeqCst) {
+                    thread::park();
+                }
+                self.asleep.store(false, Ordering::SeqCst);
+            } else {
+                thread::sleep(TICK);
+                engine.increment_epoch();
+            }
+        }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.done.store(true, Ordering::SeqCst);
+        self.thread.unpark();
+        if let Some(handle) = self.handle.take() {
+            // It can't have panicked, and there is nobody to tell.
+            let _ = handle.join();
+        }
+    }
+}
+
+/// The clock ticks while this lives.
+pub(super) struct Watch<'a>(&'a Shared);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}

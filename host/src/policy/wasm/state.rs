@@ -1,0 +1,71 @@
+//! What an instance has of the host: the arguments of the calls, a log, its budget.
+
+use super::{budget::{Budget, Limiter}, v0_1::log::Level};
+use crate::policy::Arguments;
+
+/// How many lines of log an instance may write between two questions; more are counted and dropped.
+const LOG_LINES: u32 = 100;
+
+/// Characters of one line of log; a longer one is cut.
+const LOG_LINE: usize = 1000;
+
+pub(super) struct State {
+    pub(super) limiter: Limiter,
+    arguments: Arguments,
+    /// The last words of a plugin that is about to trap.
+    panic: Option<String>,
+    lines: u32,
+    dropped: u64,
+}
+
+impl State {
+    pub(super) fn new(budget: Budget, arguments: Arguments) -> Self {
+        Self { limiter: Limiter::new(budget), arguments, panic: None, lines: 0, dropped: 0 }
+    }
+
+    /// A new question: the log has room again.
+    pub(super) fn refill(&mut self) {
+        if self.dropped > 0 {
+            tracing::warn!(target: "policy", dropped = self.dropped, "the policy wrote more log than it may");
+        }
+        self.lines = 0;
+        self.dropped = 0;
+    }
+
+    pub(super) fn take_panic(&mut self) -> Option<String> {
+        self.panic.take()
+    }
+
+    pub(super) fn arguments(&self, call: u32) -> Option<String> {
+        self.arguments.get(call).map(|json| json.to_string())
+    }
+
+    pub(super) fn log(&mut self, level: Level, message: &str) {
+        let message = clean(message, LOG_LINE);
+        if level == Level::Panic {
+            self.panic = Some(message);
+            return;
+        }
+        if self.lines == LOG_LINES {
+            self.dropped += 1;
+            return;
+        }
+        self.lines += 1;
+        match level {
+            Level::Debug => tracing::debug!(target: "policy", "{message}"),
+            Level::Info => tracing::info!(target: "policy", "{message}"),
+            Level::Warn => tracing::warn!(target: "policy", "{message}"),
+            Level::Error | Level::Panic => tracing::error!(target: "policy", "{message}"),
+        }
+    }
+}
+
+/// A plugin's text as it may reach a terminal: line breaks become spaces, other control characters go, and it is cut.
+pub(super) fn clean(text: &str, length: usize) -> String {
+    let mut chars = text.chars().map(|c| if c == '\n' { ' ' } else { c }).filter(|c| !c.is_control());
+    let mut cleaned: String = chars.by_ref().take(length).collect();
+    if chars.next().is_some() {
+        cleaned.push_str("...");
+    }
+    cleaned.trim().to_owned()
+}

@@ -1,0 +1,215 @@
+//! The log of a batch: what happened when, built from the scheduler's events and nothing else.
+//!
+//! The live program and the simulator keep the same record, so whatever shows one shows the other.
+
+use std::collections::HashMap;
+
+use jp_policy_guest::{KeyIndex, Settings, ToolIndex};
+
+use crate::{
+    batch::{CallId, End, ExecutionId, Instant},
+    policy::Fault,
+    scheduler::{Event, EventKind, Settlement},
+};
+
+/// A stretch of time; open while it has no end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// When it began.
+    pub from: Instant,
+    /// When it ended.
+    pub to: Option<Instant>,
+}
+
+impl Span {
+    fn open(from: Instant) -> Self {
+        Self { from, to: None }
+    }
+
+    fn close(&mut self, at: Instant) {
+        self.to.get_or_insert(at);
+    }
+}
+
+/// One execution of a call.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its id.
+    pub execution: ExecutionId,
+    /// From its release until it has ended.
+    pub span: Span,
+    /// How it ended.
+    pub end: Option<End>,
+    /// When it waited for answers.
+    pub asks: Vec<Span>,
+    /// Released, but not run: a fan-out that stops on errors had failed before.
+    pub gated: bool,
+}
+
+/// What happened to a call.
+#[derive(Debug, Clone)]
+pub struct CallRecord {
+    /// What it is called: its tool's name, or what a scenario calls it.
+    pub label: String,
+    /// Its tool.
+    pub tool: ToolIndex,
+    /// The key that bounds it.
+    pub key: Option<KeyIndex>,
+    /// The tool call it belongs to.
+    pub parent: u32,
+    /// When it came in.
+    pub submitted: Instant,
+    /// When it was parked; more than once after a restart.
+    pub parked: Vec<Span>,
+    /// Its executions; more than one after a restart.
+    pub runs: Vec<Run>,
+    /// When and how it came to its response.
+    pub settled: Option<(Instant, Settlement)>,
+}
+
+impl CallRecord {
+    /// Whether its last execution succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.runs.last().is_some_and(|run| run.end == Some(End::Succeeded))
+            && matches!(self.settled, Some((_, Settlement::Responded)))
+    }
+}
+
+/// The record of one batch.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// The calls in written order.
+    pub calls: Vec<CallRecord>,
+    /// The names of the keys, by index.
+    pub keys: Vec<String>,
+    /// The most executions at once, by key.
+    pub peaks: Vec<u32>,
+    /// How often the policy was asked.
+    pub decisions: u64,
+    /// What it did that could not be accepted.
+    pub faults: Vec<Fault>,
+    /// When the last thing happened.
+    pub until: Instant,
+    running: Vec<u32>,
+    executions: HashMap<ExecutionId, CallId>,
+}
+
+impl Record {
+    /// An empty record under these settings.
+    pub fn new(settings: &Settings) -> Self {
+        let keys: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
+        Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
+    }
+
+    /// Tells of the next call in written order, before its first event.
+    pub fn announce(&mut self, label: impl Into<String>, tool: ToolIndex, key: Option<KeyIndex>, parent: u32) {
+        self.calls.push(CallRecord {
+            label: label.into(),
+            tool,
+            key,
+            parent,
+            submitted: 0,
+            parked: Vec::new(),
+            runs: Vec::new(),
+            settled: None,
+        });
+    }
+
+    /// Takes an event in.
+    pub fn observe(&mut self, event: &Event) {
+        let at = event.at;
+        self.until = self.until.max(at);
+        match &event.kind {
+            EventKind::Submitted(call) => self.with(*call, |call| call.submitted = at),
+            EventKind::Parked(call) => self.with(*call, |call| call.parked.push(Span::open(at))),
+            EventKind::Released(call, execution) => {
+                self.executions.insert(*execution, *call);
+                self.count(*call, 1);
+                self.with(*call, |call| {
+                    call.close_parked(at);
+                    call.runs.push(Run {
+                        execution: *execution,
+                        span: Span::open(at),
+                        end: None,
+                        asks: Vec::new(),
+                        gated: false,
+                    });
+                });
+            }
+            EventKind::Asked(call) => self.with(*call, |call| {
+                if let Some(run) = call.runs.last_mut() {
+                    run.asks.push(Span::open(at));
+                }
+            }),
+            EventKind::Answered(call) => self.with(*call, |call| call.close_ask(at)),
+            EventKind::Ended(_, execution, end) => {
+                // After a restart the execution is nobody's for the scheduler, but still this call's for people.
+                let Some(&call) = self.executions.get(execution) else {
+                    return;
+                };
+                self.count(call, -1);
+                self.with(call, |call| {
+                    if let Some(run) = call.runs.iter_mut().find(|run| run.execution == *execution) {
+                        run.span.close(at);
+                        run.end = Some(*end);
+                        if let Some(ask) = run.asks.last_mut() {
+                            ask.close(at);
+                        }
+                    }
+                });
+            }
+            EventKind::Settled(call, how) => self.with(*call, |call| {
+                call.close_parked(at);
+                call.settled = Some((at, *how));
+            }),
+            EventKind::Restarted(call) => self.with(*call, |call| {
+                call.close_parked(at);
+                call.close_ask(at);
+            }),
+            EventKind::Decided { .. } => self.decisions += 1,
+            EventKind::Fault(fault) => self.faults.push((**fault).clone()),
+            EventKind::Stop(_) => {}
+        }
+    }
+
+    /// Notes that a released operation was not run.
+    pub fn gate(&mut self, execution: ExecutionId) {
+        if let Some(&call) = self.executions.get(&execution) {
+            self.with(call, |call| {
+                for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
+                    run.gated = true;
+                }
+            });
+        }
+    }
+
+    fn with(&mut self, call: CallId, change: impl FnOnce(&mut CallRecord)) {
+        if let Some(call) = self.calls.get_mut(call as usize) {
+            change(call);
+        }
+    }
+
+    fn count(&mut self, call: CallId, by: i32) {
+        let Some(key) = self.calls.get(call as usize).and_then(|call| call.key) else {
+            return;
+        };
+        if let Some(running) = self.running.get_mut(key as usize) {
+            *running = running.saturating_add_signed(by);
+            self.peaks[key as usize] = self.peaks[key as usize].max(*running);
+        }
+    }
+}
+
+impl CallRecord {
+    fn close_parked(&mut self, at: Instant) {
+        if let Some(parked) = self.parked.last_mut() {
+            parked.close(at);
+        }
+    }
+
+    fn close_ask(&mut self, at: Instant) {
+        if let Some(ask) = self.runs.last_mut().and_then(|run| run.asks.last_mut()) {
+            ask.close(at);
+        }
+    }
+}

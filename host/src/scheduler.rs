@@ -1,0 +1,501 @@
+//! The scheduler: joins the batch and the policy. No I/O, no clock, no task.
+//!
+//! It is driven like this, by the live program, the simulator and the checker alike:
+//!
+//! 1. Tell it what happened: [`submit`](Scheduler::submit), [`approve`](Scheduler::approve), [`settle`](Scheduler::settle),
+//!    [`end`](Scheduler::end), [`cancel`](Scheduler::cancel), ... each with the time, `now`.
+//! 2. While [`poll_question`](Scheduler::poll_question) gives a [`Question`], ask it ([`Question::ask`], here or on another
+//!    thread) and hand the [`Answer`] to [`answer`](Scheduler::answer). Things may happen in between.
+//! 3. Drain [`poll_event`](Scheduler::poll_event) and do what the events say: start executions, stop them, write responses.
+//! 4. Wait for the next thing to happen, at most until [`poll_timeout`](Scheduler::poll_timeout), and go back to 1. Extra
+//!    wake-ups do nothing.
+//!
+//! What has happened together may be told together: one decision answers it all.
+
+use std::collections::VecDeque;
+
+use jp_policy_guest::{self as contract, Decision, Settings, View, rules};
+
+use crate::{
+    batch::{Batch, CallId, Carried, End, ExecutionId, Instant, KeyIndex, Stage, ToolIndex},
+    config::{Guard, OnFault},
+    policy::{Fault, FaultKind, Identity, Policy, guard},
+};
+
+/// A wake-up nearer than this counts as this: the clocks that drive the scheduler are no finer.
+pub const MIN_WAKE: Instant = 1_000_000;
+
+/// How many wake-ups in a row, each sooner than [`MIN_WAKE`] and each without a release, are a spin. A policy has no use for
+/// one of them; a hundred are no accident.
+pub const SPIN_WAKES: u32 = 100;
+
+/// How many ids a report of a stall lists.
+const STALL_IDS: usize = 32;
+
+/// What has to be done, or is worth knowing, and when it came to be.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What has to be done, or is worth knowing.
+#[derive(Debug, Clone)]
+pub enum EventKind {
+    /// A call came in; it is pending.
+    Submitted(CallId),
+    /// A call was approved; it is parked.
+    Parked(CallId),
+    /// To do: start this execution of the call.
+    Released(CallId, ExecutionId),
+    /// A running call asks a person something; its slot stays.
+    Asked(CallId),
+    /// It has its answer and goes on.
+    Answered(CallId),
+    /// An execution ended; its slot is free. The call is none if the execution was from before a restart or of an earlier
+    /// batch. To do, if there is one: review the result where the tool wants that, then [`Scheduler::respond`].
+    Ended(Option<CallId>, ExecutionId, End),
+    /// A call has its response. To do, for a call that was cancelled or hit by a fault: write it.
+    Settled(CallId, Settlement),
+    /// To do: stop this execution, and tell [`Scheduler::end`] when it is really gone.
+    Stop(ExecutionId),
+    /// A call is prepared again after a restart; it is pending. To do: approve it again.
+    Restarted(CallId),
+    /// The policy was asked and has answered.
+    Decided {
+        /// How many calls it was shown.
+        shown: usize,
+        /// How many it released.
+        released: usize,
+        /// When it wants to be asked again.
+        wake_at: Option<Instant>,
+    },
+    /// The policy did something that can't be accepted, and is out.
+    Fault(Box<Fault>),
+}
+
+/// How a call came to its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// It ran, and its result or failure is the response.
+    Responded,
+    /// It was not run: rejected, skipped, unavailable, or its arguments can't be read.
+    NotRun,
+    /// It was cancelled before it ran.
+    Cancelled,
+    /// It was parked when the policy failed, and `on_fault` is `settle`.
+    PolicyFault,
+}
+
+/// Why a waiting call waits, by key, limit and holders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waiting {
+    /// For its own approval.
+    Approval,
+    /// For the approval of others: nothing starts before every call of the batch is decided.
+    Barrier {
+        /// How many are undecided.
+        pending: usize,
+    },
+    /// For a slot of its key, or its turn.
+    Key {
+        /// The key.
+        key: KeyIndex,
+        /// How many calls of the key wait before it.
+        ahead: usize,
+    },
+    /// For the policy.
+    Policy,
+}
+
+/// How a scheduler treats its policy.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// What the host checks of a decision.
+    pub guard: Guard,
+    /// What follows a fault.
+    pub on_fault: OnFault,
+}
+
+/// A question to the policy, with the policy in it: it can be asked wherever there is time for it.
+pub struct Question {
+    policy: Box<dyn Policy>,
+    batch: contract::Batch,
+    revision: u64,
+}
+
+/// A policy's answer to a [`Question`].
+pub struct Answer {
+    policy: Box<dyn Policy>,
+    batch: contract::Batch,
+    revision: u64,
+    result: Result<Decision, FaultKind>,
+}
+
+impl Question {
+    /// What the policy is shown.
+    pub fn batch(&self) -> &contract::Batch {
+        &self.batch
+    }
+
+    /// Asks the policy; takes as long as the policy takes.
+    pub fn ask(mut self) -> Answer {
+        let result = self.policy.release(&self.batch);
+        Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
+    }
+}
+
+impl Answer {
+    /// What the policy said.
+    pub fn result(&self) -> &Result<Decision, FaultKind> {
+        &self.result
+    }
+}
+
+/// Who decides.
+enum Decider {
+    /// The policy; it is away while a question is open.
+    Policy(Option<Box<dyn Policy>>),
+    /// The default rules, after a fault.
+    Rules,
+    /// Nobody: what is parked is settled, after a fault.
+    Nobody,
+}
+
+/// One batch and its policy. See the module's documentation for how it is driven.
+pub struct Scheduler {
+    batch: Batch,
+    limits: Vec<u32>,
+    decider: Decider,
+    identity: Identity,
+    options: Options,
+    events: VecDeque<Event>,
+    /// Something happened since the last question that could let a call start.
+    due: bool,
+    /// The last question is asked again only because it wanted to be.
+    woken: bool,
+    wake_at: Option<Instant>,
+    spins: u32,
+    /// A call of this run of the batch was released: the barrier is down.
+    started: bool,
+    /// More calls are being written; nothing starts before they are here.
+    open: bool,
+    cancelled: bool,
+}
+
+impl Scheduler {
+    /// A scheduler for one batch, empty yet. `carried` is what earlier batches left in flight.
+    pub fn new(
+        settings: &Settings,
+        identity: Identity,
+        policy: Box<dyn Policy>,
+        options: Options,
+        carried: Carried,
+    ) -> Self {
+        Self {
+            batch: Batch::new(settings, carried),
+            limits: settings.keys.iter().map(|key| key.limit).collect(),
+            decider: Decider::Policy(Some(policy)),
+            identity,
+            options,
+            events: VecDeque::new(),
+            due: false,
+            woken: false,
+            wake_at: None,
+            spins: 0,
+            started: false,
+            open: false,
+            cancelled: false,
+        }
+    }
+
+    /// The calls and where they stand.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// The policy that decides, or did until its fault.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Whether every call has its response. Executions may still be in flight: see [`into_carried`](Self::into_carried).
+    pub fn is_settled(&self) -> bool {
+        self.batch.unsettled() == 0
+    }
+
+    /// Whether the batch was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled
+    }
+
+    /// What is still in flight, for the next batch's [`new`](Self::new).
+    pub fn into_carried(self) -> Carried {
+        self.batch.into_carried()
+    }
+
+    /// Says whether more calls are being written. While they are, nothing starts.
+    pub fn set_open(&mut self, open: bool) {
+        self.open = open;
+        self.due = true;
+    }
+
+    /// Adds a call at the end of the written order; it is pending. `parent` is the place of its tool call among the tool calls:
+    /// the operations of a fanned-out call share it. After a cancel the call is settled at once.
+    pub fn submit(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
+        let call = self.batch.add(now, tool, parent);
+        self.emit(now, EventKind::Submitted(call));
+        if self.cancelled {
+            self.settle_as(now, call, Settlement::Cancelled);
+        }
+        call
+    }
+
+    /// A pending call is approved. `false`: it was not pending.
+    pub fn approve(&mut self, now: Instant, call: CallId) -> bool {
+        let parked = self.batch.park(now, call);
+        if parked {
+            self.emit(now, EventKind::Parked(call));
+            self.happened();
+            if matches!(self.decider, Decider::Nobody) {
+                self.settle_as(now, call, Settlement::PolicyFault);
+            }
+        }
+        parked
+    }
+
+    /// A pending or parked call gets its response without having run. `false`: it runs, or has run.
+    pub fn settle(&mut self, now: Instant, call: CallId) -> bool {
+        let waits = self.batch.get(call).is_some_and(|call| matches!(call.stage, Stage::Pending | Stage::Parked));
+        waits && self.settle_as(now, call, Settlement::NotRun)
+    }
+
+    /// A running call asks a person something, or has its answer. The slot stays.
+    pub fn set_asking(&mut self, now: Instant, execution: ExecutionId, asking: bool) {
+        if let Some(call) = self.batch.set_asking(now, execution, asking) {
+            self.emit(now, if asking { EventKind::Asked(call) } else { EventKind::Answered(call) });
+        }
+    }
+
+    /// An execution has ended: its slot is free. A second notice of the same end does nothing.
+    pub fn end(&mut self, now: Instant, execution: ExecutionId, end: End) {
+        if let Some(call) = self.batch.end(now, execution, end) {
+            self.emit(now, EventKind::Ended(call, execution, end));
+            self.happened();
+        }
+    }
+
+    /// A call that has ended has its response, after any review. `false`: it has not ended, or had it already.
+    pub fn respond(&mut self, now: Instant, call: CallId) -> bool {
+        let ended = self.batch.get(call).is_some_and(|call| matches!(call.stage, Stage::Ended { .. }));
+        let settled = ended && self.batch.settle(now, call);
+        if settled {
+            self.emit(now, EventKind::Settled(call, Settlement::Responded));
+        }
+        settled
+    }
+
+    /// Cancels: pending and parked calls are settled at once, running ones are to be stopped. What has ended keeps its result.
+    pub fn cancel(&mut self, now: Instant) {
+        self.cancelled = true;
+        self.wake_at = None;
+        for call in self.calls() {
+            match self.batch.get(call).map(|call| call.stage) {
+                Some(Stage::Pending | Stage::Parked) => {
+                    self.settle_as(now, call, Settlement::Cancelled);
+                }
+                Some(Stage::Running { execution, .. }) => self.emit(now, EventKind::Stop(execution)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Prepares every call without a response again: it is pending and is released in written order once more. Running
+    /// executions are to be stopped and hold their slots until they are gone.
+    pub fn restart(&mut self, now: Instant) {
+        if self.cancelled {
+            return;
+        }
+        self.started = false;
+        self.wake_at = None;
+        self.happened();
+        for call in self.calls() {
+            let stage = self.batch.get(call).map(|call| call.stage);
+            if matches!(stage, None | Some(Stage::Settled)) {
+                continue;
+            }
+            if let Some(execution) = self.batch.reset(now, call) {
+                self.emit(now, EventKind::Stop(execution));
+            }
+            self.emit(now, EventKind::Restarted(call));
+        }
+    }
+
+    /// The next question for the policy, if there is one now.
+    ///
+    /// There is none while another is open, while the barrier holds, and while no call that the policy would see is parked.
+    pub fn poll_question(&mut self, now: Instant) -> Option<Question> {
+        if self.wake_at.is_some_and(|at| at <= now) {
+            self.wake_at = None;
+            self.woken = !self.due;
+            self.due = true;
+        }
+        while self.due && !self.holds() {
+            match &mut self.decider {
+                Decider::Policy(policy) => {
+                    let policy = policy.take()?;
+                    let batch = self.batch.view(now, policy.view());
+                    self.due = false;
+                    if batch.calls.iter().any(|call| call.state == contract::State::Parked) {
+                        return Some(Question { policy, batch, revision: self.batch.revision() });
+                    }
+                    self.decider = Decider::Policy(Some(policy));
+                }
+                Decider::Rules => {
+                    self.due = false;
+                    let released = rules::release(&self.limits, &self.batch.view(now, View::Front));
+                    self.release(now, &released);
+                }
+                Decider::Nobody => self.due = false,
+            }
+        }
+        None
+    }
+
+    /// Takes the answer to the open question.
+    pub fn answer(&mut self, now: Instant, answer: Answer) {
+        let Answer { policy, batch, revision, result } = answer;
+        let verdict = match result {
+            Err(kind) => Err((kind, None)),
+            Ok(decision) => match guard::check(&decision, &self.batch, revision, self.options.guard) {
+                Ok(released) => self.admit(now, &released, decision, revision),
+                Err(kind) => Err((kind, Some(decision))),
+            },
+        };
+        match verdict {
+            Ok((released, wake_at)) => {
+                self.emit(now, EventKind::Decided { shown: batch.calls.len(), released: released.len(), wake_at });
+                self.decider = Decider::Policy(Some(policy));
+                self.wake_at = wake_at;
+                self.release(now, &released);
+            }
+            Err((kind, answer)) => {
+                drop(policy);
+                self.fault(now, Fault { kind, policy: self.identity.clone(), at: now, question: batch, answer });
+            }
+        }
+    }
+
+    /// What has to be done, or is worth knowing, in the order it came to be.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When to call [`poll_question`](Self::poll_question) again even if nothing happens before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.wake_at
+    }
+
+    /// Why a call waits; none if it does not.
+    pub fn why(&self, call: CallId) -> Option<Waiting> {
+        let known = self.batch.get(call)?;
+        match (known.stage, known.key) {
+            (Stage::Pending, _) => Some(Waiting::Approval),
+            (Stage::Parked, _) if self.holds() => Some(Waiting::Barrier { pending: self.batch.pending() }),
+            (Stage::Parked, Some(key)) => {
+                let ahead = self.batch.waiting(key).take_while(|earlier| *earlier < call).count();
+                let full = self.batch.running(key) >= self.batch.limit(key) as usize;
+                Some(if full || ahead > 0 { Waiting::Key { key, ahead } } else { Waiting::Policy })
+            }
+            (Stage::Parked, None) => Some(Waiting::Policy),
+            _ => None,
+        }
+    }
+
+    /// Whether the barrier holds: nothing of this batch runs yet, and a call of it is undecided or still being written.
+    fn holds(&self) -> bool {
+        self.open || (!self.started && self.batch.pending() > 0)
+    }
+
+    /// A decision that passed the guard: looks for what only time shows, stalls and spins.
+    fn admit(
+        &mut self,
+        now: Instant,
+        released: &[CallId],
+        decision: Decision,
+        revision: u64,
+    ) -> Result<(Vec<CallId>, Option<Instant>), (FaultKind, Option<Decision>)> {
+        let idle = released.is_empty() && self.batch.revision() == revision;
+        let soon = decision.wake_at.is_some_and(|at| at < now.saturating_add(MIN_WAKE));
+        if !idle || !soon {
+            self.spins = 0;
+        } else if self.woken {
+            self.spins += 1;
+            if self.spins >= SPIN_WAKES {
+                return Err((FaultKind::Spin { wakes: self.spins }, Some(decision)));
+            }
+        }
+        self.woken = false;
+        let nobody = self.batch.in_flight() == 0 && self.batch.pending() == 0;
+        if idle && nobody && decision.wake_at.is_none() && self.batch.parked() > 0 {
+            let parked = self.parked().into_iter().take(STALL_IDS).collect();
+            return Err((FaultKind::Stall { parked }, Some(decision)));
+        }
+        let wake_at = decision.wake_at.map(|at| at.max(now.saturating_add(MIN_WAKE)));
+        Ok((released.to_vec(), wake_at.filter(|_| !self.cancelled)))
+    }
+
+    fn fault(&mut self, now: Instant, fault: Fault) {
+        self.emit(now, EventKind::Fault(Box::new(fault)));
+        self.wake_at = None;
+        match self.options.on_fault {
+            OnFault::Default => {
+                self.decider = Decider::Rules;
+                self.due = true;
+            }
+            OnFault::Settle => {
+                self.decider = Decider::Nobody;
+                for call in self.parked() {
+                    self.settle_as(now, call, Settlement::PolicyFault);
+                }
+            }
+        }
+    }
+
+    fn release(&mut self, now: Instant, calls: &[CallId]) {
+        for &call in calls {
+            if let Some(execution) = self.batch.release(now, call) {
+                self.started = true;
+                self.emit(now, EventKind::Released(call, execution));
+            }
+        }
+    }
+
+    fn settle_as(&mut self, now: Instant, call: CallId, settlement: Settlement) -> bool {
+        let settled = self.batch.settle(now, call);
+        if settled {
+            self.emit(now, EventKind::Settled(call, settlement));
+            self.happened();
+        }
+        settled
+    }
+
+    fn happened(&mut self) {
+        self.due = true;
+    }
+
+    fn calls(&self) -> std::ops::Range<CallId> {
+        0..CallId::try_from(self.batch.calls().len()).unwrap_or(CallId::MAX)
+    }
+
+    fn parked(&self) -> Vec<CallId> {
+        let parked = |call: &CallId| self.batch.get(*call).is_some_and(|call| call.stage == Stage::Parked);
+        self.calls().filter(parked).collect()
+    }
+
+    fn emit(&mut self, at: Instant, kind: EventKind) {
+        self.events.push_back(Event { at, kind });
+    }
+}
