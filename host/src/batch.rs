@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
 use jp_policy_guest::{self as contract, Settings, State, View};
+pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
 
 /// One run of a call, from its release until it has ended. Unique within the process, across batches and restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,7 +146,12 @@ impl Batch {
         let mut batch = Self {
             calls: Vec::new(),
             tools: settings.tools.iter().map(|tool| tool.key).collect(),
-            keys: limits.map(|limit| KeyState { limit, ..KeyState::default() }).collect(),
+            keys: limits
+                .map(|limit| KeyState {
+                    limit,
+                    ..KeyState::default()
+                })
+                .collect(),
             names,
             ready: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -165,7 +170,9 @@ impl Batch {
                 batch.keys[key].running.insert(execution, None);
             }
             let key = key.and_then(|key| KeyIndex::try_from(key).ok());
-            batch.executions.insert(execution, Execution { key, call: None });
+            batch
+                .executions
+                .insert(execution, Execution { key, call: None });
         }
         batch
     }
@@ -175,7 +182,11 @@ impl Batch {
         let names = &self.names;
         let name = |key: Option<KeyIndex>| key.and_then(|key| names.get(key as usize).cloned());
         Carried {
-            executions: self.executions.iter().map(|(id, execution)| (*id, name(execution.key))).collect(),
+            executions: self
+                .executions
+                .iter()
+                .map(|(id, execution)| (*id, name(execution.key)))
+                .collect(),
             next: self.next_execution,
         }
     }
@@ -202,21 +213,30 @@ impl Batch {
 
     /// Executions that hold a slot of a key.
     pub fn running(&self, key: KeyIndex) -> usize {
-        self.keys.get(key as usize).map_or(0, |key| key.running.len())
+        self.keys
+            .get(key as usize)
+            .map_or(0, |key| key.running.len())
     }
 
     /// The calls that hold a slot of a key, in written order. Executions of earlier batches, or from before a restart, have
     /// no call here.
     pub fn holders(&self, key: KeyIndex) -> Vec<CallId> {
-        let mut holders: Vec<CallId> =
-            self.keys.get(key as usize).into_iter().flat_map(|key| key.running.values().flatten().copied()).collect();
+        let mut holders: Vec<CallId> = self
+            .keys
+            .get(key as usize)
+            .into_iter()
+            .flat_map(|key| key.running.values().flatten().copied())
+            .collect();
         holders.sort_unstable();
         holders
     }
 
     /// The pending and parked calls of a key, in written order.
     pub fn waiting(&self, key: KeyIndex) -> impl Iterator<Item = CallId> {
-        self.keys.get(key as usize).into_iter().flat_map(|key| key.waiting.iter().copied())
+        self.keys
+            .get(key as usize)
+            .into_iter()
+            .flat_map(|key| key.waiting.iter().copied())
     }
 
     /// The executions in flight, those of earlier batches and from before a restart among them.
@@ -260,7 +280,14 @@ impl Batch {
         let key = self.tools.get(tool as usize).copied().flatten();
         self.unsettled += 1;
         // Put in as settled, which nothing counts, and moved from there.
-        self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });
+        self.calls.push(Call {
+            parent,
+            tool,
+            key,
+            stage: Stage::Settled,
+            since: now,
+            changed: 0,
+        });
         self.set(now, id, Stage::Pending);
         id
     }
@@ -273,13 +300,22 @@ impl Batch {
     /// Parked to running.
     pub fn release(&mut self, now: Instant, call: CallId) -> Option<ExecutionId> {
         let execution = ExecutionId(self.next_execution);
-        let running = Stage::Running { execution, asking: false };
+        let running = Stage::Running {
+            execution,
+            asking: false,
+        };
         if !self.change(now, call, running, |stage| stage == Stage::Parked) {
             return None;
         }
         self.next_execution += 1;
         let key = self.get(call)?.key;
-        self.executions.insert(execution, Execution { key, call: Some(call) });
+        self.executions.insert(
+            execution,
+            Execution {
+                key,
+                call: Some(call),
+            },
+        );
         if let Some(key) = key {
             let state = &mut self.keys[key as usize];
             state.running.insert(execution, Some(call));
@@ -290,7 +326,12 @@ impl Batch {
     }
 
     /// Whether a running call waits for an answer.
-    pub fn set_asking(&mut self, now: Instant, execution: ExecutionId, asking: bool) -> Option<CallId> {
+    pub fn set_asking(
+        &mut self,
+        now: Instant,
+        execution: ExecutionId,
+        asking: bool,
+    ) -> Option<CallId> {
         let call = self.call_of(execution)?;
         self.change(now, call, Stage::Running { execution, asking }, |stage| {
             matches!(stage, Stage::Running { execution: current, asking: was } if current == execution && was != asking)
@@ -300,7 +341,12 @@ impl Batch {
 
     /// An execution has ended: its slot is free. `None`: it was not in flight, as with a notice that comes twice.
     /// `Some(None)`: it belonged to no current call.
-    pub fn end(&mut self, now: Instant, execution: ExecutionId, end: End) -> Option<Option<CallId>> {
+    pub fn end(
+        &mut self,
+        now: Instant,
+        execution: ExecutionId,
+        end: End,
+    ) -> Option<Option<CallId>> {
         let ended = self.executions.remove(&execution)?;
         if let Some(key) = ended.key {
             let state = &mut self.keys[key as usize];
@@ -311,7 +357,13 @@ impl Batch {
             self.refresh(key);
         }
         if let Some(call) = ended.call {
-            self.set(now, call, Stage::Ended { failed: end != End::Succeeded });
+            self.set(
+                now,
+                call,
+                Stage::Ended {
+                    failed: end != End::Succeeded,
+                },
+            );
         } else {
             self.revision += 1;
         }
@@ -392,10 +444,23 @@ impl Batch {
             Stage::Running { .. } => State::Running,
             Stage::Ended { .. } | Stage::Settled => return None,
         };
-        Some(contract::Call { id, parent: call.parent, tool: call.tool, key: call.key, state, since: call.since })
+        Some(contract::Call {
+            id,
+            parent: call.parent,
+            tool: call.tool,
+            key: call.key,
+            state,
+            since: call.since,
+        })
     }
 
-    fn change(&mut self, now: Instant, call: CallId, to: Stage, from: impl Fn(Stage) -> bool) -> bool {
+    fn change(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        to: Stage,
+        from: impl Fn(Stage) -> bool,
+    ) -> bool {
         let may = self.get(call).is_some_and(|call| from(call.stage));
         if may {
             self.set(now, call, to);
@@ -433,7 +498,11 @@ impl Batch {
             }
             Some(key) => {
                 let waiting = &mut self.keys[key as usize].waiting;
-                if waits(to) { waiting.insert(id) } else { waiting.remove(&id) };
+                if waits(to) {
+                    waiting.insert(id)
+                } else {
+                    waiting.remove(&id)
+                };
                 self.refresh(key);
             }
         }
@@ -443,8 +512,16 @@ impl Batch {
         let state = &self.keys[key as usize];
         let waits = !state.waiting.is_empty();
         let ready = waits && state.free() > 0;
-        if waits { self.waiting.insert(key) } else { self.waiting.remove(&key) };
-        if ready { self.ready.insert(key) } else { self.ready.remove(&key) };
+        if waits {
+            self.waiting.insert(key)
+        } else {
+            self.waiting.remove(&key)
+        };
+        if ready {
+            self.ready.insert(key)
+        } else {
+            self.ready.remove(&key)
+        };
     }
 }
 

@@ -1,9 +1,16 @@
 //! Bounds and orders the tool calls of an assistant's response by a release policy.
 
 pub mod batch;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod config;
+#[cfg(feature = "live")]
+pub mod coordinator;
 #[cfg(feature = "harness")]
 pub mod harness;
+pub mod message;
 pub mod policy;
 pub mod record;
 pub mod scheduler;
+#[cfg(feature = "live")]
+pub mod server;

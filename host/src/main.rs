@@ -1,1 +1,5 @@
-fn main() {}
+//! `jp-policy`: see the library's `cli`.
+
+fn main() -> std::process::ExitCode {
+    jp_policy::cli::main()
+}

@@ -70,7 +70,9 @@ pub struct CallRecord {
 impl CallRecord {
     /// Whether its last execution succeeded.
     pub fn succeeded(&self) -> bool {
-        self.runs.last().is_some_and(|run| run.end == Some(End::Succeeded))
+        self.runs
+            .last()
+            .is_some_and(|run| run.end == Some(End::Succeeded))
             && matches!(self.settled, Some((_, Settlement::Responded)))
     }
 }
@@ -98,11 +100,22 @@ impl Record {
     /// An empty record under these settings.
     pub fn new(settings: &Settings) -> Self {
         let keys: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
-        Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
+        Self {
+            peaks: vec![0; keys.len()],
+            running: vec![0; keys.len()],
+            keys,
+            ..Self::default()
+        }
     }
 
     /// Tells of the next call in written order, before its first event.
-    pub fn announce(&mut self, label: impl Into<String>, tool: ToolIndex, key: Option<KeyIndex>, parent: u32) {
+    pub fn announce(
+        &mut self,
+        label: impl Into<String>,
+        tool: ToolIndex,
+        key: Option<KeyIndex>,
+        parent: u32,
+    ) {
         self.calls.push(CallRecord {
             label: label.into(),
             tool,
@@ -149,7 +162,8 @@ impl Record {
                 };
                 self.count(call, -1);
                 self.with(call, |call| {
-                    if let Some(run) = call.runs.iter_mut().find(|run| run.execution == *execution) {
+                    if let Some(run) = call.runs.iter_mut().find(|run| run.execution == *execution)
+                    {
                         run.span.close(at);
                         run.end = Some(*end);
                         if let Some(ask) = run.asks.last_mut() {
@@ -176,7 +190,11 @@ impl Record {
     pub fn gate(&mut self, execution: ExecutionId) {
         if let Some(&call) = self.executions.get(&execution) {
             self.with(call, |call| {
-                for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
+                for run in call
+                    .runs
+                    .iter_mut()
+                    .filter(|run| run.execution == execution)
+                {
                     run.gated = true;
                 }
             });

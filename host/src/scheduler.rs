@@ -143,7 +143,12 @@ impl Question {
     /// Asks the policy; takes as long as the policy takes.
     pub fn ask(mut self) -> Answer {
         let result = self.policy.release(&self.batch);
-        Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
+        Answer {
+            policy: self.policy,
+            batch: self.batch,
+            revision: self.revision,
+            result,
+        }
     }
 }
 
@@ -268,14 +273,24 @@ impl Scheduler {
 
     /// A pending or parked call gets its response without having run. `false`: it runs, or has run.
     pub fn settle(&mut self, now: Instant, call: CallId) -> bool {
-        let waits = self.batch.get(call).is_some_and(|call| matches!(call.stage, Stage::Pending | Stage::Parked));
+        let waits = self
+            .batch
+            .get(call)
+            .is_some_and(|call| matches!(call.stage, Stage::Pending | Stage::Parked));
         waits && self.settle_as(now, call, Settlement::NotRun)
     }
 
     /// A running call asks a person something, or has its answer. The slot stays.
     pub fn set_asking(&mut self, now: Instant, execution: ExecutionId, asking: bool) {
         if let Some(call) = self.batch.set_asking(now, execution, asking) {
-            self.emit(now, if asking { EventKind::Asked(call) } else { EventKind::Answered(call) });
+            self.emit(
+                now,
+                if asking {
+                    EventKind::Asked(call)
+                } else {
+                    EventKind::Answered(call)
+                },
+            );
         }
     }
 
@@ -289,7 +304,10 @@ impl Scheduler {
 
     /// A call that has ended has its response, after any review. `false`: it has not ended, or had it already.
     pub fn respond(&mut self, now: Instant, call: CallId) -> bool {
-        let ended = self.batch.get(call).is_some_and(|call| matches!(call.stage, Stage::Ended { .. }));
+        let ended = self
+            .batch
+            .get(call)
+            .is_some_and(|call| matches!(call.stage, Stage::Ended { .. }));
         let settled = ended && self.batch.settle(now, call);
         if settled {
             self.emit(now, EventKind::Settled(call, Settlement::Responded));
@@ -306,7 +324,9 @@ impl Scheduler {
                 Some(Stage::Pending | Stage::Parked) => {
                     self.settle_as(now, call, Settlement::Cancelled);
                 }
-                Some(Stage::Running { execution, .. }) => self.emit(now, EventKind::Stop(execution)),
+                Some(Stage::Running { execution, .. }) => {
+                    self.emit(now, EventKind::Stop(execution))
+                }
                 _ => {}
             }
         }
@@ -348,8 +368,16 @@ impl Scheduler {
                     let policy = policy.take()?;
                     let batch = self.batch.view(now, policy.view());
                     self.due = false;
-                    if batch.calls.iter().any(|call| call.state == contract::State::Parked) {
-                        return Some(Question { policy, batch, revision: self.batch.revision() });
+                    if batch
+                        .calls
+                        .iter()
+                        .any(|call| call.state == contract::State::Parked)
+                    {
+                        return Some(Question {
+                            policy,
+                            batch,
+                            revision: self.batch.revision(),
+                        });
                     }
                     self.decider = Decider::Policy(Some(policy));
                 }
@@ -366,24 +394,47 @@ impl Scheduler {
 
     /// Takes the answer to the open question.
     pub fn answer(&mut self, now: Instant, answer: Answer) {
-        let Answer { policy, batch, revision, result } = answer;
+        let Answer {
+            policy,
+            batch,
+            revision,
+            result,
+        } = answer;
         let verdict = match result {
             Err(kind) => Err((kind, None)),
-            Ok(decision) => match guard::check(&decision, &self.batch, revision, self.options.guard) {
-                Ok(released) => self.admit(now, &released, decision, revision),
-                Err(kind) => Err((kind, Some(decision))),
-            },
+            Ok(decision) => {
+                match guard::check(&decision, &self.batch, revision, self.options.guard) {
+                    Ok(released) => self.admit(now, &released, decision, revision),
+                    Err(kind) => Err((kind, Some(decision))),
+                }
+            }
         };
         match verdict {
             Ok((released, wake_at)) => {
-                self.emit(now, EventKind::Decided { shown: batch.calls.len(), released: released.len(), wake_at });
+                self.emit(
+                    now,
+                    EventKind::Decided {
+                        shown: batch.calls.len(),
+                        released: released.len(),
+                        wake_at,
+                    },
+                );
                 self.decider = Decider::Policy(Some(policy));
                 self.wake_at = wake_at;
                 self.release(now, &released);
             }
             Err((kind, answer)) => {
                 drop(policy);
-                self.fault(now, Fault { kind, policy: self.identity.clone(), at: now, question: batch, answer });
+                self.fault(
+                    now,
+                    Fault {
+                        kind,
+                        policy: self.identity.clone(),
+                        at: now,
+                        question: batch,
+                        answer,
+                    },
+                );
             }
         }
     }
@@ -403,11 +454,21 @@ impl Scheduler {
         let known = self.batch.get(call)?;
         match (known.stage, known.key) {
             (Stage::Pending, _) => Some(Waiting::Approval),
-            (Stage::Parked, _) if self.holds() => Some(Waiting::Barrier { pending: self.batch.pending() }),
+            (Stage::Parked, _) if self.holds() => Some(Waiting::Barrier {
+                pending: self.batch.pending(),
+            }),
             (Stage::Parked, Some(key)) => {
-                let ahead = self.batch.waiting(key).take_while(|earlier| *earlier < call).count();
+                let ahead = self
+                    .batch
+                    .waiting(key)
+                    .take_while(|earlier| *earlier < call)
+                    .count();
                 let full = self.batch.running(key) >= self.batch.limit(key) as usize;
-                Some(if full || ahead > 0 { Waiting::Key { key, ahead } } else { Waiting::Policy })
+                Some(if full || ahead > 0 {
+                    Waiting::Key { key, ahead }
+                } else {
+                    Waiting::Policy
+                })
             }
             (Stage::Parked, None) => Some(Waiting::Policy),
             _ => None,
@@ -428,7 +489,9 @@ impl Scheduler {
         revision: u64,
     ) -> Result<(Vec<CallId>, Option<Instant>), (FaultKind, Option<Decision>)> {
         let idle = released.is_empty() && self.batch.revision() == revision;
-        let soon = decision.wake_at.is_some_and(|at| at < now.saturating_add(MIN_WAKE));
+        let soon = decision
+            .wake_at
+            .is_some_and(|at| at < now.saturating_add(MIN_WAKE));
         if !idle || !soon {
             self.spins = 0;
         } else if self.woken {
@@ -443,7 +506,9 @@ impl Scheduler {
             let parked = self.parked().into_iter().take(STALL_IDS).collect();
             return Err((FaultKind::Stall { parked }, Some(decision)));
         }
-        let wake_at = decision.wake_at.map(|at| at.max(now.saturating_add(MIN_WAKE)));
+        let wake_at = decision
+            .wake_at
+            .map(|at| at.max(now.saturating_add(MIN_WAKE)));
         Ok((released.to_vec(), wake_at.filter(|_| !self.cancelled)))
     }
 
@@ -491,7 +556,11 @@ impl Scheduler {
     }
 
     fn parked(&self) -> Vec<CallId> {
-        let parked = |call: &CallId| self.batch.get(*call).is_some_and(|call| call.stage == Stage::Parked);
+        let parked = |call: &CallId| {
+            self.batch
+                .get(*call)
+                .is_some_and(|call| call.stage == Stage::Parked)
+        };
         self.calls().filter(parked).collect()
     }
 

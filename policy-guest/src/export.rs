@@ -27,7 +27,9 @@ macro_rules! export_policy {
             }
 
             impl exports::release_policy::Guest for Component {
-                fn configure(settings: $crate::Settings) -> Result<$crate::View, Vec<$crate::Problem>> {
+                fn configure(
+                    settings: $crate::Settings,
+                ) -> Result<$crate::View, Vec<$crate::Problem>> {
                     INSTANCE.configure(settings)
                 }
 
@@ -40,7 +42,7 @@ macro_rules! export_policy {
                 fn explain(batch: $crate::Batch, call: $crate::CallId) -> String {
                     INSTANCE.explain(&batch, call)
                 }
-            }
+    }
 
             $crate::bindings::export_component!(Component with_types_in $crate::bindings);
         };
@@ -69,7 +71,9 @@ impl<P: Policy> Instance<P> {
 
     /// Asks the policy.
     pub fn release(&self, batch: &Batch) -> Result<Decision, String> {
-        self.policy().release(batch).map_err(|error| error.to_string())
+        self.policy()
+            .release(batch)
+            .map_err(|error| error.to_string())
     }
 
     /// Asks the policy for a reason; an empty text where it has none.

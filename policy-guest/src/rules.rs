@@ -39,7 +39,9 @@ pub fn release(limits: &[u32], batch: &Batch) -> Vec<u32> {
         .keys
         .iter()
         .map(|usage| {
-            let limit = usize::try_from(usage.key).ok().and_then(|key| limits.get(key));
+            let limit = usize::try_from(usage.key)
+                .ok()
+                .and_then(|key| limits.get(key));
             limit.map_or(0, |limit| limit.saturating_sub(usage.running))
         })
         .collect();

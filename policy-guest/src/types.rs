@@ -57,12 +57,23 @@ impl Settings {
     pub fn refuse_unknown(&self, fields: &[&str], options: &[&str]) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
         for (index, key) in (0..).zip(&self.keys) {
-            let unknown = key.fields.iter().filter(|field| !fields.contains(&field.name.as_str()));
-            problems.extend(unknown.map(|field| Problem::unknown(Some(index), &field.name, fields)));
+            let unknown = key
+                .fields
+                .iter()
+                .filter(|field| !fields.contains(&field.name.as_str()));
+            problems
+                .extend(unknown.map(|field| Problem::unknown(Some(index), &field.name, fields)));
         }
-        let unknown = self.options.iter().filter(|option| !options.contains(&option.name.as_str()));
+        let unknown = self
+            .options
+            .iter()
+            .filter(|option| !options.contains(&option.name.as_str()));
         problems.extend(unknown.map(|option| Problem::unknown(None, &option.name, options)));
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems)
+        }
     }
 }
 
@@ -78,7 +89,11 @@ impl Problem {
     }
 
     fn unknown(key: Option<KeyIndex>, name: &str, known: &[&str]) -> Self {
-        let what = if key.is_some() { "further field" } else { "option" };
+        let what = if key.is_some() {
+            "further field"
+        } else {
+            "option"
+        };
         let message = if known.is_empty() {
             format!("unknown {what}; this policy takes none")
         } else {

@@ -9,7 +9,9 @@ pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnosti
     let mut keys: BTreeMap<&str, Vec<(&Tool, &Concurrency)>> = BTreeMap::new();
     for tool in tools.values() {
         if let Some(concurrency) = &tool.concurrency {
-            keys.entry(&concurrency.key).or_default().push((tool, concurrency));
+            keys.entry(&concurrency.key)
+                .or_default()
+                .push((tool, concurrency));
         }
     }
     for (key, members) in &keys {
@@ -26,9 +28,12 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
     let same = |a: &Concurrency, b: &Concurrency| {
         a.limit == b.limit
             && a.fields.len() == b.fields.len()
-            && a.fields.iter().zip(&b.fields).all(|((a_name, a), (b_name, b))| {
-                a_name == b_name && a.node.value.to_json() == b.node.value.to_json()
-            })
+            && a.fields
+                .iter()
+                .zip(&b.fields)
+                .all(|((a_name, a), (b_name, b))| {
+                    a_name == b_name && a.node.value.to_json() == b.node.value.to_json()
+                })
     };
     let Some((_, first)) = members.first() else {
         return;
@@ -36,16 +41,27 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
     if members.iter().all(|(_, other)| same(first, other)) {
         return;
     }
-    let what = if members.iter().any(|(_, other)| other.limit != first.limit) { "limit" } else { "fields" };
-    let values: Vec<String> =
-        members.iter().map(|(tool, concurrency)| format!("`{}` has {}", tool.name.escape_debug(), concurrency.text)).collect();
+    let what = if members.iter().any(|(_, other)| other.limit != first.limit) {
+        "limit"
+    } else {
+        "fields"
+    };
+    let values: Vec<String> = members
+        .iter()
+        .map(|(tool, concurrency)| {
+            format!("`{}` has {}", tool.name.escape_debug(), concurrency.text)
+        })
+        .collect();
     let mut problem = Diagnostic::error(format!(
         "the tools of key \"{}\" disagree about its {what}: {}",
         key.escape_debug(),
         values.join(", ")
     ));
     for (tool, concurrency) in members {
-        problem = problem.at(&concurrency.place, format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text));
+        problem = problem.at(
+            &concurrency.place,
+            format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text),
+        );
     }
     problems.push(problem.help(
         "give all of them the same value; to lift the limit of one tool alone, set `concurrency = 0` for it",
@@ -62,7 +78,10 @@ fn forgotten(
     let Some((first, concurrency)) = members.first() else {
         return;
     };
-    if tools.get(key).is_some_and(|tool| tool.concurrency.is_none() && !tool.unbounded_on_purpose) {
+    if tools
+        .get(key)
+        .is_some_and(|tool| tool.concurrency.is_none() && !tool.unbounded_on_purpose)
+    {
         problems.push(
             Diagnostic::warning(format!(
                 "tool `{}` names the key \"{}\", but the tool of that name has no `concurrency`",
@@ -70,7 +89,11 @@ fn forgotten(
                 key.escape_debug()
             ))
             .at(&concurrency.place, "the two are not bounded together")
-            .help(format!("add `concurrency = {}` to tool `{}`", concurrency.text, key.escape_debug())),
+            .help(format!(
+                "add `concurrency = {}` to tool `{}`",
+                concurrency.text,
+                key.escape_debug()
+            )),
         );
     }
 }
@@ -79,7 +102,10 @@ fn stop_needs_a_limit(tool: &Tool, problems: &mut Vec<Diagnostic>) {
     let Some(fan_out) = &tool.fan_out else {
         return;
     };
-    let bounded = tool.concurrency.as_ref().is_some_and(|concurrency| concurrency.limit > 0);
+    let bounded = tool
+        .concurrency
+        .as_ref()
+        .is_some_and(|concurrency| concurrency.limit > 0);
     if fan_out.on_error == OnError::Stop && !bounded {
         problems.push(
             Diagnostic::error(format!(

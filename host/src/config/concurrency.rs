@@ -35,7 +35,13 @@ impl Concurrency {
             Value::Integer(_) => {
                 let limit = read_limit(&what, &node, problems)?;
                 let place = node.place;
-                (limit > 0).then(|| Self { key: tool.to_owned(), limit, fields: Vec::new(), place, text })
+                (limit > 0).then(|| Self {
+                    key: tool.to_owned(),
+                    limit,
+                    fields: Vec::new(),
+                    place,
+                    text,
+                })
             }
             other => {
                 let expected = "a limit (0 for none) or a table { key, limit }";
@@ -45,7 +51,12 @@ impl Concurrency {
         }
     }
 
-    fn read_table(tool: &str, mut table: Table, place: Place, problems: &mut Vec<Diagnostic>) -> Option<Self> {
+    fn read_table(
+        tool: &str,
+        mut table: Table,
+        place: Place,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let what = format!("tool `{}`: `concurrency", tool.escape_debug());
         let key = table.shift_remove("key");
         let limit = match table.shift_remove("limit") {
@@ -68,7 +79,12 @@ impl Concurrency {
         for (name, entry) in &fields {
             if entry.node.value.to_guest().is_none() {
                 let what = format!("{what}.{}`", name.escape_debug());
-                problems.push(wrong_kind(&what, "a number of 64 bits", &entry.node.value, &entry.node.place));
+                problems.push(wrong_kind(
+                    &what,
+                    "a number of 64 bits",
+                    &entry.node.value,
+                    &entry.node.place,
+                ));
             }
         }
         let (key, limit) = (key?, limit?);
@@ -77,7 +93,13 @@ impl Concurrency {
             text += &format!(", {} = {}", name.escape_debug(), entry.node.value.quote());
         }
         text += " }";
-        Some(Self { key, limit, fields, place, text })
+        Some(Self {
+            key,
+            limit,
+            fields,
+            place,
+            text,
+        })
     }
 
     /// The key and its limit where there is one to keep.
@@ -91,7 +113,13 @@ impl Concurrency {
 /// Nothing happens to any other pair of values: an integer replaces whatever stood there, tables merge field by field.
 pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
     if let (Value::Integer(_), Value::Table(_)) = (&base.value, &later.value) {
-        let entry = |value| Entry { name: base.place.clone(), node: Node { value, place: base.place.clone() } };
+        let entry = |value| Entry {
+            name: base.place.clone(),
+            node: Node {
+                value,
+                place: base.place.clone(),
+            },
+        };
         let table = Table::from([
             ("key".to_owned(), entry(Value::String(tool.to_owned()))),
             ("limit".to_owned(), entry(base.value.clone())),
@@ -108,7 +136,14 @@ fn read_limit(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option
         }
         problems.push(
             Diagnostic::error(format!("{what} is {text}, expected {expected}"))
-                .at(&node.place, if text.starts_with('-') { "negative" } else { "too large" })
+                .at(
+                    &node.place,
+                    if text.starts_with('-') {
+                        "negative"
+                    } else {
+                        "too large"
+                    },
+                )
                 .help("0 lifts the limit"),
         );
     } else {
@@ -121,7 +156,9 @@ fn read_key(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<St
     let wrong = match &node.value {
         Value::String(text) if text.is_empty() => "empty",
         Value::String(text) if text.chars().all(char::is_whitespace) => "only white space",
-        Value::String(text) if text.chars().any(char::is_control) => "a text with a control character",
+        Value::String(text) if text.chars().any(char::is_control) => {
+            "a text with a control character"
+        }
         Value::String(_) => "",
         other => {
             problems.push(wrong_kind(what, "a name", other, &node.place));
@@ -131,7 +168,8 @@ fn read_key(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<St
     if !wrong.is_empty() {
         let quoted = node.value.quote();
         problems.push(
-            Diagnostic::error(format!("{what} is {wrong}: {quoted}, expected a name")).at(&node.place, wrong),
+            Diagnostic::error(format!("{what} is {wrong}: {quoted}, expected a name"))
+                .at(&node.place, wrong),
         );
         return None;
     }

@@ -34,25 +34,50 @@ impl FanOut {
         let what = format!("tool `{}`: `fan_out`", tool.escape_debug());
         let place = node.place.clone();
         match node.value {
-            Value::Bool(enabled) => Some(Self { enabled, on_error: OnError::default(), place }),
+            Value::Bool(enabled) => Some(Self {
+                enabled,
+                on_error: OnError::default(),
+                place,
+            }),
             Value::Table(_) => {
                 let mut reader = Reader::new(what, node, problems)?;
-                let enabled = reader.boolean("enabled").is_none_or(|enabled| enabled.value);
-                let on_error = reader.word("on_error", &[("continue", OnError::Continue), ("stop", OnError::Stop)]);
+                let enabled = reader
+                    .boolean("enabled")
+                    .is_none_or(|enabled| enabled.value);
+                let on_error = reader.word(
+                    "on_error",
+                    &[("continue", OnError::Continue), ("stop", OnError::Stop)],
+                );
                 if let Some(moved) = reader.take("concurrency") {
                     let what = &reader.what;
                     reader.problems.push(
-                        Diagnostic::error(format!("{what}.concurrency moved: it is the tool's `concurrency` now"))
-                            .at(&moved.name, "moved")
-                            .help(format!("write `concurrency = {}` in the tool's table", moved.node.value.quote())),
+                        Diagnostic::error(format!(
+                            "{what}.concurrency moved: it is the tool's `concurrency` now"
+                        ))
+                        .at(&moved.name, "moved")
+                        .help(format!(
+                            "write `concurrency = {}` in the tool's table",
+                            moved.node.value.quote()
+                        )),
                     );
                 }
                 reader.finish();
-                let (on_error, place) = on_error.map_or((OnError::default(), place), |found| (found.value, found.place));
-                Some(Self { enabled, on_error, place })
+                let (on_error, place) = on_error.map_or((OnError::default(), place), |found| {
+                    (found.value, found.place)
+                });
+                Some(Self {
+                    enabled,
+                    on_error,
+                    place,
+                })
             }
             other => {
-                problems.push(wrong_kind(&what, "true, false or a table { enabled, on_error }", &other, &place));
+                problems.push(wrong_kind(
+                    &what,
+                    "true, false or a table { enabled, on_error }",
+                    &other,
+                    &place,
+                ));
                 None
             }
         }

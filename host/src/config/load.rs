@@ -62,7 +62,10 @@ impl Config {
             config.read(root, &mut problems);
             check(&config.tools, &mut problems);
         }
-        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        if problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+        {
             return Err(ConfigError(problems));
         }
         config.warnings = problems;
@@ -89,7 +92,9 @@ impl Config {
                 );
             }
         }
-        let plugins = plugins.map(|node| read_plugins(node, problems)).unwrap_or_default();
+        let plugins = plugins
+            .map(|node| read_plugins(node, problems))
+            .unwrap_or_default();
         if let Some(node) = release {
             self.release = read_release(node, &plugins, problems);
         }
@@ -97,7 +102,10 @@ impl Config {
             return;
         };
         let Value::Table(mut tools) = tools.value else {
-            problems.push(Diagnostic::error("`conversation.tools` is no table").at(&tools.place, "expected a table"));
+            problems.push(
+                Diagnostic::error("`conversation.tools` is no table")
+                    .at(&tools.place, "expected a table"),
+            );
             return;
         };
         let defaults = match tools.shift_remove("*") {
@@ -114,12 +122,23 @@ impl Config {
     /// What the scheduler and the policy get: all tools and all keys that have a limit, sorted by name.
     pub fn settings(&self) -> Settings {
         let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
-        for concurrency in self.tools.values().filter_map(|tool| tool.concurrency.as_ref()) {
+        for concurrency in self
+            .tools
+            .values()
+            .filter_map(|tool| tool.concurrency.as_ref())
+        {
             if let Some((key, limit)) = concurrency.bound() {
                 let fields = concurrency.fields.iter().filter_map(|(name, entry)| {
-                    Some(Field { name: name.clone(), value: entry.node.value.to_guest()? })
+                    Some(Field {
+                        name: name.clone(),
+                        value: entry.node.value.to_guest()?,
+                    })
                 });
-                keys.entry(key).or_insert_with(|| Key { name: key.to_owned(), limit, fields: fields.collect() });
+                keys.entry(key).or_insert_with(|| Key {
+                    name: key.to_owned(),
+                    limit,
+                    fields: fields.collect(),
+                });
             }
         }
         let index: BTreeMap<&str, KeyIndex> = keys.keys().copied().zip(0..).collect();
@@ -133,7 +152,12 @@ impl Config {
         });
         Settings {
             tools: tools.collect(),
-            options: self.release.policy.as_ref().map(|plugin| plugin.options.clone()).unwrap_or_default(),
+            options: self
+                .release
+                .policy
+                .as_ref()
+                .map(|plugin| plugin.options.clone())
+                .unwrap_or_default(),
             keys: keys.into_values().collect(),
         }
     }
@@ -144,7 +168,6 @@ impl Config {
         ToolIndex::try_from(place).ok()
     }
 }
-
 
 fn merge(sources: &[Source], problems: &mut Vec<Diagnostic>) -> Option<Node> {
     let mut merged: Option<Node> = None;

@@ -10,6 +10,7 @@ mod fan_out;
 mod load;
 pub mod node;
 pub(crate) mod reader;
+mod refusal;
 mod release;
 mod source;
 mod tool;

@@ -77,7 +77,11 @@ impl Value {
             Self::Array(items) => items.iter().map(|item| item.value.to_json()).collect(),
             Self::Table(table) => {
                 let entries = table.iter();
-                Json::Object(entries.map(|(name, entry)| (name.clone(), entry.node.value.to_json())).collect())
+                Json::Object(
+                    entries
+                        .map(|(name, entry)| (name.clone(), entry.node.value.to_json()))
+                        .collect(),
+                )
             }
         }
     }
@@ -89,7 +93,9 @@ impl Value {
             Self::Integer(text) => GuestValue::Integer(text.parse().ok()?),
             Self::Float(text) => GuestValue::Number(parse_float(text)),
             Self::String(text) => GuestValue::Text(text.clone()),
-            Self::Datetime(_) | Self::Array(_) | Self::Table(_) => GuestValue::Json(self.to_json().to_string()),
+            Self::Datetime(_) | Self::Array(_) | Self::Table(_) => {
+                GuestValue::Json(self.to_json().to_string())
+            }
         })
     }
 
@@ -118,7 +124,12 @@ fn parse_float(text: &str) -> f64 {
 /// Lays `later` over `base`: tables merge entry by entry, of anything else the later one wins.
 ///
 /// `special` may take over for a path (the names from the root); it gets the base's and the later value.
-pub fn merge(base: &mut Node, later: Node, path: &mut Vec<String>, special: &dyn Fn(&[String], &mut Node, &Node)) {
+pub fn merge(
+    base: &mut Node,
+    later: Node,
+    path: &mut Vec<String>,
+    special: &dyn Fn(&[String], &mut Node, &Node),
+) {
     special(path, base, &later);
     match (&mut base.value, later.value) {
         (Value::Table(entries), Value::Table(later)) => {
@@ -136,7 +147,12 @@ pub fn merge(base: &mut Node, later: Node, path: &mut Vec<String>, special: &dyn
                 }
             }
         }
-        (_, value) => *base = Node { value, place: later.place },
+        (_, value) => {
+            *base = Node {
+                value,
+                place: later.place,
+            }
+        }
     }
 }
 
@@ -155,7 +171,10 @@ pub fn parse_toml(source: &Source, problems: &mut Vec<Diagnostic>) -> Node {
         );
     }
     let span = table.span();
-    Located { value: convert_table(source, table.into_inner()), place: place(source, span) }
+    Located {
+        value: convert_table(source, table.into_inner()),
+        place: place(source, span),
+    }
 }
 
 fn convert_table(source: &Source, table: DeTable<'_>) -> Value {
@@ -163,7 +182,13 @@ fn convert_table(source: &Source, table: DeTable<'_>) -> Value {
         .into_iter()
         .map(|(name, value)| {
             let place = place(source, name.span());
-            (name.into_inner().into_owned(), Entry { name: place, node: convert(source, value) })
+            (
+                name.into_inner().into_owned(),
+                Entry {
+                    name: place,
+                    node: convert(source, value),
+                },
+            )
         })
         .collect();
     entries.sort_by_key(|_, entry| entry.name.span.start);
@@ -181,12 +206,20 @@ fn convert(source: &Source, value: Spanned<DeValue<'_>>) -> Node {
         DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
         DeValue::Boolean(value) => Value::Bool(value),
         DeValue::Datetime(value) => Value::Datetime(value.to_string()),
-        DeValue::Array(items) => Value::Array(items.into_iter().map(|item| convert(source, item)).collect()),
+        DeValue::Array(items) => Value::Array(
+            items
+                .into_iter()
+                .map(|item| convert(source, item))
+                .collect(),
+        ),
         DeValue::Table(table) => convert_table(source, table),
     };
     Located { value, place }
 }
 
 fn place(source: &Source, span: Range<usize>) -> Place {
-    Place { source: source.clone(), span }
+    Place {
+        source: source.clone(),
+        span,
+    }
 }

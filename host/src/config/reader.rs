@@ -18,10 +18,19 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads a value that must be a table.
-    pub(crate) fn new(what: impl Into<String>, node: Node, problems: &'a mut Vec<Diagnostic>) -> Option<Self> {
+    pub(crate) fn new(
+        what: impl Into<String>,
+        node: Node,
+        problems: &'a mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let what = what.into();
         match node.value {
-            Value::Table(fields) => Some(Self { what, fields, known: Vec::new(), problems }),
+            Value::Table(fields) => Some(Self {
+                what,
+                fields,
+                known: Vec::new(),
+                problems,
+            }),
             other => {
                 problems.push(wrong_kind(&what, "a table", &other, &node.place));
                 None
@@ -52,12 +61,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a field that must be one of a few words.
-    pub(crate) fn word<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<Located<T>> {
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        name: &'static str,
+        words: &[(&str, T)],
+    ) -> Option<Located<T>> {
         let text = self.string(name)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
             return Some(text.map(|_| *value));
         }
-        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let list: Vec<String> = words
+            .iter()
+            .map(|(word, _)| format!("\"{word}\""))
+            .collect();
         let problem = Diagnostic::error(format!(
             "{}: `{name}` is {}, expected one of {}",
             self.what,
@@ -65,10 +81,12 @@ impl<'a> Reader<'a> {
             list.join(", ")
         ))
         .at(&text.place, "not one of these");
-        self.problems.push(match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
-            Some(word) => problem.help(format!("did you mean \"{word}\"?")),
-            None => problem,
-        });
+        self.problems.push(
+            match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
+                Some(word) => problem.help(format!("did you mean \"{word}\"?")),
+                None => problem,
+            },
+        );
         None
     }
 
@@ -83,7 +101,8 @@ impl<'a> Reader<'a> {
             Ok(value) => Some(Located { value, place }),
             Err(other) => {
                 let what = format!("{}: `{name}`", self.what);
-                self.problems.push(wrong_kind(&what, expected, &other, &place));
+                self.problems
+                    .push(wrong_kind(&what, expected, &other, &place));
                 None
             }
         }
@@ -99,12 +118,17 @@ impl<'a> Reader<'a> {
     /// Warns of what nobody took.
     pub(crate) fn finish(self) {
         for (name, entry) in self.fields {
-            let problem = Diagnostic::warning(format!("{}: unknown field `{}`", self.what, name.escape_debug()))
-                .at(&entry.name, "it has no effect");
-            self.problems.push(match nearest(&name, self.known.iter().copied()) {
-                Some(known) => problem.help(format!("did you mean `{known}`?")),
-                None => problem,
-            });
+            let problem = Diagnostic::warning(format!(
+                "{}: unknown field `{}`",
+                self.what,
+                name.escape_debug()
+            ))
+            .at(&entry.name, "it has no effect");
+            self.problems
+                .push(match nearest(&name, self.known.iter().copied()) {
+                    Some(known) => problem.help(format!("did you mean `{known}`?")),
+                    None => problem,
+                });
         }
     }
 
@@ -116,6 +140,10 @@ impl<'a> Reader<'a> {
 
 /// "`what` is 3 (an integer), expected a string".
 pub(crate) fn wrong_kind(what: &str, expected: &str, found: &Value, place: &Place) -> Diagnostic {
-    Diagnostic::error(format!("{what} is {} ({}), expected {expected}", found.quote(), found.kind()))
-        .at(place, format!("expected {expected}"))
+    Diagnostic::error(format!(
+        "{what} is {} ({}), expected {expected}",
+        found.quote(),
+        found.kind()
+    ))
+    .at(place, format!("expected {expected}"))
 }

@@ -107,7 +107,11 @@ fn read_plugin(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
     let checksum = reader.string("checksum");
     let run = reader.word(
         "run",
-        &[("ask", PluginRun::Ask), ("unattended", PluginRun::Unattended), ("deny", PluginRun::Deny)],
+        &[
+            ("ask", PluginRun::Ask),
+            ("unattended", PluginRun::Unattended),
+            ("deny", PluginRun::Deny),
+        ],
     );
     let options = reader.take("options");
     let limits = reader.take("limits");
@@ -117,15 +121,23 @@ fn read_plugin(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
         && !is_checksum(&checksum.value)
     {
         problems.push(
-            Diagnostic::error(format!("{what}: `checksum` is {:?}, expected \"sha256:\" and 64 hex digits", checksum.value))
-                .at(&checksum.place, "not a SHA-256 digest"),
+            Diagnostic::error(format!(
+                "{what}: `checksum` is {:?}, expected \"sha256:\" and 64 hex digits",
+                checksum.value
+            ))
+            .at(&checksum.place, "not a SHA-256 digest"),
         );
     }
-    let options = options.map(|entry| read_options(&what, entry.node, problems)).unwrap_or_default();
-    let limits = limits.map(|entry| read_limits(&what, entry.node, problems)).unwrap_or_default();
+    let options = options
+        .map(|entry| read_options(&what, entry.node, problems))
+        .unwrap_or_default();
+    let limits = limits
+        .map(|entry| read_limits(&what, entry.node, problems))
+        .unwrap_or_default();
     if path.is_none() {
         problems.push(
-            Diagnostic::error(format!("{what} has no `path`")).at(&table.place, "add `path = \"....wasm\"`"),
+            Diagnostic::error(format!("{what} has no `path`"))
+                .at(&table.place, "add `path = \"....wasm\"`"),
         );
     }
     reader.finish();
@@ -142,7 +154,8 @@ fn read_plugin(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
 }
 
 fn is_checksum(text: &str) -> bool {
-    text.strip_prefix("sha256:").is_some_and(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()))
+    text.strip_prefix("sha256:")
+        .is_some_and(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 fn read_options(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Vec<Field> {
@@ -176,23 +189,46 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
     let problems = &mut *reader.problems;
     let limits = PluginLimits {
         fuel: fuel.and_then(|entry| {
-            read_with(&format!("{what}.fuel"), "a whole number of instructions", entry, problems, |value| match value {
-                Value::Integer(text) => text.parse().ok(),
-                _ => None,
-            })
+            read_with(
+                &format!("{what}.fuel"),
+                "a whole number of instructions",
+                entry,
+                problems,
+                |value| match value {
+                    Value::Integer(text) => text.parse().ok(),
+                    _ => None,
+                },
+            )
         }),
         memory: memory.and_then(|entry| {
-            read_with(&format!("{what}.memory"), "a size like \"64 MiB\"", entry, problems, |value| match value {
-                Value::Integer(text) => text.parse().ok(),
-                Value::String(text) => text.parse::<bytesize::ByteSize>().ok()?.as_u64().try_into().ok(),
-                _ => None,
-            })
+            read_with(
+                &format!("{what}.memory"),
+                "a size like \"64 MiB\"",
+                entry,
+                problems,
+                |value| match value {
+                    Value::Integer(text) => text.parse().ok(),
+                    Value::String(text) => text
+                        .parse::<bytesize::ByteSize>()
+                        .ok()?
+                        .as_u64()
+                        .try_into()
+                        .ok(),
+                    _ => None,
+                },
+            )
         }),
         time: time.and_then(|entry| {
-            read_with(&format!("{what}.time"), "a duration like \"250ms\"", entry, problems, |value| match value {
-                Value::String(text) => humantime::parse_duration(text).ok(),
-                _ => None,
-            })
+            read_with(
+                &format!("{what}.time"),
+                "a duration like \"250ms\"",
+                entry,
+                problems,
+                |value| match value {
+                    Value::String(text) => humantime::parse_duration(text).ok(),
+                    _ => None,
+                },
+            )
         }),
     };
     reader.finish();
@@ -208,19 +244,38 @@ fn read_with<T>(
 ) -> Option<T> {
     let value = read(&entry.node.value);
     if value.is_none() {
-        problems.push(wrong_kind(what, expected, &entry.node.value, &entry.node.place));
+        problems.push(wrong_kind(
+            what,
+            expected,
+            &entry.node.value,
+            &entry.node.place,
+        ));
     }
     value
 }
 
 /// Reads `conversation.release`, which names a plugin.
-pub(super) fn read_release(node: Node, plugins: &BTreeMap<String, Plugin>, problems: &mut Vec<Diagnostic>) -> Release {
+pub(super) fn read_release(
+    node: Node,
+    plugins: &BTreeMap<String, Plugin>,
+    problems: &mut Vec<Diagnostic>,
+) -> Release {
     let Some(mut reader) = Reader::new("`conversation.release`", node, problems) else {
         return Release::default();
     };
     let name = reader.string("policy");
-    let on_fault = reader.word("on_fault", &[("default", OnFault::Default), ("settle", OnFault::Settle)]);
-    let guard = reader.word("guard", &[("limit", Guard::Limit), ("order", Guard::Order), ("off", Guard::Off)]);
+    let on_fault = reader.word(
+        "on_fault",
+        &[("default", OnFault::Default), ("settle", OnFault::Settle)],
+    );
+    let guard = reader.word(
+        "guard",
+        &[
+            ("limit", Guard::Limit),
+            ("order", Guard::Order),
+            ("off", Guard::Off),
+        ],
+    );
     let policy = name.and_then(|name| {
         let plugin = plugins.get(&name.value);
         if plugin.is_none() {
@@ -229,10 +284,14 @@ pub(super) fn read_release(node: Node, plugins: &BTreeMap<String, Plugin>, probl
                 name.value
             ))
             .at(&name.place, "no such plugin");
-            reader.problems.push(match nearest(&name.value, plugins.keys().map(String::as_str)) {
-                Some(known) => problem.help(format!("did you mean \"{known}\"?")),
-                None => problem.help(format!("add `[plugins.wasm.{}]` with a `path`", name.value)),
-            });
+            reader.problems.push(
+                match nearest(&name.value, plugins.keys().map(String::as_str)) {
+                    Some(known) => problem.help(format!("did you mean \"{known}\"?")),
+                    None => {
+                        problem.help(format!("add `[plugins.wasm.{}]` with a `path`", name.value))
+                    }
+                },
+            );
         }
         plugin.cloned()
     });

@@ -138,10 +138,17 @@ impl ToolDefaults {
             return Self::default();
         };
         let run = reader.word("run", RUN_MODES).map(|run| run.value);
-        let result = reader.word("result", RESULT_MODES).map(|result| result.value);
-        let cancellation_response = reader.string("cancellation_response").map(|text| text.value);
+        let result = reader
+            .word("result", RESULT_MODES)
+            .map(|result| result.value);
+        let cancellation_response = reader
+            .string("cancellation_response")
+            .map(|text| text.value);
         for (field, help) in [
-            ("concurrency", "set it for each tool; tools that share a limit name the same key"),
+            (
+                "concurrency",
+                "set it for each tool; tools that share a limit name the same key",
+            ),
             ("fan_out", "set it for each tool"),
         ] {
             if let Some(entry) = reader.take(field) {
@@ -152,15 +159,31 @@ impl ToolDefaults {
                 );
             }
         }
-        reader.ignore(&["enable", "format", "style", "access", "questions", "options"]);
+        reader.ignore(&[
+            "enable",
+            "format",
+            "style",
+            "access",
+            "questions",
+            "options",
+        ]);
         reader.finish();
-        Self { run, result, cancellation_response }
+        Self {
+            run,
+            result,
+            cancellation_response,
+        }
     }
 }
 
 impl Tool {
     /// Reads a tool's table.
-    pub fn read(name: &str, node: Node, defaults: &ToolDefaults, problems: &mut Vec<Diagnostic>) -> Option<Self> {
+    pub fn read(
+        name: &str,
+        node: Node,
+        defaults: &ToolDefaults,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let folder = node.place.source.folder().to_owned();
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let place = node.place.clone();
@@ -186,7 +209,8 @@ impl Tool {
             None => Some(ToolSource::Local(None)),
         };
         let command = command.and_then(|entry| read_command(&what, entry.node, problems));
-        if matches!(source, Some(ToolSource::Local(_))) && command.is_none() && problems.is_empty() {
+        if matches!(source, Some(ToolSource::Local(_))) && command.is_none() && problems.is_empty()
+        {
             problems.push(
                 Diagnostic::warning(format!("{what} is local and has no `command`"))
                     .at(&place, "its calls will fail")
@@ -197,17 +221,28 @@ impl Tool {
             name: name.to_owned(),
             source: source.unwrap_or(ToolSource::Local(None)),
             command,
-            run: run.map(|run| run.value).or(defaults.run).unwrap_or_default(),
-            result: result.map(|result| result.value).or(defaults.result).unwrap_or_default(),
+            run: run
+                .map(|run| run.value)
+                .or(defaults.run)
+                .unwrap_or_default(),
+            result: result
+                .map(|result| result.value)
+                .or(defaults.result)
+                .unwrap_or_default(),
             cancellation_response: cancelled
                 .map(|text| text.value)
                 .or_else(|| defaults.cancellation_response.clone())
                 .unwrap_or_else(|| CANCELLED.to_owned()),
             unbounded_on_purpose: concurrency.is_some(),
-            concurrency: concurrency.and_then(|entry| Concurrency::read(name, entry.node, problems)),
+            concurrency: concurrency
+                .and_then(|entry| Concurrency::read(name, entry.node, problems)),
             fan_out: fan_out.and_then(|entry| FanOut::read(name, entry.node, problems)),
-            answers: questions.map(|entry| read_answers(&what, entry.node, problems)).unwrap_or_default(),
-            options: options.map_or(Json::Object(serde_json::Map::default()), |entry| entry.node.value.to_json()),
+            answers: questions
+                .map(|entry| read_answers(&what, entry.node, problems))
+                .unwrap_or_default(),
+            options: options.map_or(Json::Object(serde_json::Map::default()), |entry| {
+                entry.node.value.to_json()
+            }),
             parameters: parameters.map_or(Json::Null, |entry| entry.node.value.to_json()),
             summary: summary.or(description).map(|text| text.value),
             folder,
@@ -217,7 +252,11 @@ impl Tool {
     }
 }
 
-fn read_source(what: &str, text: &Located<String>, problems: &mut Vec<Diagnostic>) -> Option<ToolSource> {
+fn read_source(
+    what: &str,
+    text: &Located<String>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<ToolSource> {
     let (kind, rest) = match text.value.split_once('.') {
         Some((kind, rest)) => (kind, Some(rest)),
         None => (text.value.as_str(), None),
@@ -230,7 +269,10 @@ fn read_source(what: &str, text: &Located<String>, problems: &mut Vec<Diagnostic
                 Some((server, tool)) => (server, Some(tool.to_owned())),
                 None => (rest, None),
             };
-            Some(ToolSource::Mcp { server: server.to_owned(), tool })
+            Some(ToolSource::Mcp {
+                server: server.to_owned(),
+                tool,
+            })
         }
         _ => {
             problems.push(
@@ -256,12 +298,23 @@ fn read_command(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Optio
             let args = reader.take("args");
             let what = reader.what.clone();
             let problems = &mut *reader.problems;
-            let args = args.map(|entry| read_args(&what, entry.node, problems)).unwrap_or_default();
+            let args = args
+                .map(|entry| read_args(&what, entry.node, problems))
+                .unwrap_or_default();
             reader.finish();
-            Some(Command::Parts { program: program?.value, args, shell })
+            Some(Command::Parts {
+                program: program?.value,
+                args,
+                shell,
+            })
         }
         other => {
-            problems.push(wrong_kind(&what, "a string or a table { program, args, shell }", &other, &node.place));
+            problems.push(wrong_kind(
+                &what,
+                "a string or a table { program, args, shell }",
+                &other,
+                &node.place,
+            ));
             None
         }
     }
@@ -269,14 +322,24 @@ fn read_command(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Optio
 
 fn read_args(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Vec<String> {
     let Value::Array(items) = node.value else {
-        problems.push(wrong_kind(&format!("{what}.args"), "an array of strings", &node.value, &node.place));
+        problems.push(wrong_kind(
+            &format!("{what}.args"),
+            "an array of strings",
+            &node.value,
+            &node.place,
+        ));
         return Vec::new();
     };
     let mut args = Vec::new();
     for item in items {
         match item.value {
             Value::String(text) => args.push(text),
-            other => problems.push(wrong_kind(&format!("{what}.args"), "strings", &other, &item.place)),
+            other => problems.push(wrong_kind(
+                &format!("{what}.args"),
+                "strings",
+                &other,
+                &item.place,
+            )),
         }
     }
     args

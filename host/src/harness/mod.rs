@@ -3,6 +3,7 @@
 mod notation;
 mod scenario;
 mod simulate;
+pub mod timeline;
 mod verdict;
 
 pub use notation::{ends, parked, responses, seconds, starts};

@@ -21,7 +21,13 @@ pub fn seconds(at: Instant) -> String {
 pub fn starts(record: &Record) -> String {
     join(record, |call| {
         let run = call.runs.iter().filter(|run| !run.gated);
-        run.map(|run| (run.span.from, format!("{}@{}", call.label, seconds(run.span.from)))).collect()
+        run.map(|run| {
+            (
+                run.span.from,
+                format!("{}@{}", call.label, seconds(run.span.from)),
+            )
+        })
+        .collect()
     })
 }
 
@@ -29,7 +35,12 @@ pub fn starts(record: &Record) -> String {
 pub fn ends(record: &Record) -> String {
     join(record, |call| {
         let runs = call.runs.iter().filter(|run| !run.gated);
-        runs.filter_map(|run| run.span.to.map(|to| (to, format!("{}!{}", call.label, seconds(to))))).collect()
+        runs.filter_map(|run| {
+            run.span
+                .to
+                .map(|to| (to, format!("{}!{}", call.label, seconds(to))))
+        })
+        .collect()
     })
 }
 
@@ -42,7 +53,8 @@ pub fn parked(record: &Record) -> String {
                 out.push_str(", ");
             }
             let to = span.to.map_or_else(|| "...".to_owned(), seconds);
-            write!(out, "{} [{},{to})", call.label, seconds(span.from)).expect("writing to a string works");
+            write!(out, "{} [{},{to})", call.label, seconds(span.from))
+                .expect("writing to a string works");
         }
     }
     out
@@ -65,12 +77,22 @@ pub fn responses(record: &Record) -> String {
         Some(format!("{word}@{}", seconds(at)))
     };
     let calls = record.calls.iter();
-    let words = calls.map(|call| format!("{} {}", call.label, response(call).unwrap_or_else(|| "none".to_owned())));
+    let words = calls.map(|call| {
+        format!(
+            "{} {}",
+            call.label,
+            response(call).unwrap_or_else(|| "none".to_owned())
+        )
+    });
     words.collect::<Vec<_>>().join(", ")
 }
 
 fn join(record: &Record, of: impl Fn(&CallRecord) -> Vec<(Instant, String)>) -> String {
     let mut words: Vec<(Instant, String)> = record.calls.iter().flat_map(of).collect();
     words.sort_by_key(|(at, _)| *at);
-    words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+    words
+        .into_iter()
+        .map(|(_, word)| word)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

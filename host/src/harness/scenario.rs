@@ -155,7 +155,10 @@ impl Scenario {
 fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<Scenario> {
     let mut reader = Reader::new("scenario", root, problems)?;
     reader.ignore(&["conversation", "plugins", "providers"]);
-    let title = reader.string("title").map(|title| title.value).unwrap_or_default();
+    let title = reader
+        .string("title")
+        .map(|title| title.value)
+        .unwrap_or_default();
     let layers = reader.take("config");
     let calls = reader.take("call");
     let events = reader.take("event");
@@ -170,14 +173,23 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
         .filter_map(|node| read_event(node, &calls, problems))
         .collect();
     let complete = complete.and_then(|entry| time("`complete`", &entry.node, problems));
-    let expect = expect.map(|entry| read_expect(entry.node, problems)).unwrap_or_default();
+    let expect = expect
+        .map(|entry| read_expect(entry.node, problems))
+        .unwrap_or_default();
     if let Err(error) = &config
         && expect.errors.is_none()
     {
         problems.extend(error.0.iter().cloned());
     }
     reader.finish();
-    Some(Scenario { title, config, calls, events, complete, expect })
+    Some(Scenario {
+        title,
+        config,
+        calls,
+        events,
+        complete,
+        expect,
+    })
 }
 
 fn read_config(
@@ -188,7 +200,9 @@ fn read_config(
     let mut sources = Vec::new();
     for node in items(layers, "config", problems) {
         match node.value {
-            Value::String(path) => sources.extend(Source::read(&source.folder().join(path), problems)),
+            Value::String(path) => {
+                sources.extend(Source::read(&source.folder().join(path), problems))
+            }
             other => problems.push(wrong_kind("`config`", "paths", &other, &node.place)),
         }
     }
@@ -196,7 +210,11 @@ fn read_config(
     Config::from_sources(&sources)
 }
 
-fn read_calls(calls: Option<Entry>, config: Option<&Config>, problems: &mut Vec<Diagnostic>) -> Vec<CallSpec> {
+fn read_calls(
+    calls: Option<Entry>,
+    config: Option<&Config>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<CallSpec> {
     let mut read = Vec::new();
     for (parent, node) in (0..).zip(items(calls, "call", problems)) {
         let place = node.place.clone();
@@ -219,15 +237,28 @@ fn check_call(
     problems: &mut Vec<Diagnostic>,
 ) {
     let label = &call.label;
-    let mut wrong = |message: String, label: &str| problems.push(Diagnostic::error(message).at(place, label));
+    let mut wrong =
+        |message: String, label: &str| problems.push(Diagnostic::error(message).at(place, label));
     if config.is_some_and(|config| !config.tools.contains_key(&call.tool)) {
-        wrong(format!("call `{label}` calls tool `{}`, which `conversation.tools` does not have", call.tool), "unknown tool");
+        wrong(
+            format!(
+                "call `{label}` calls tool `{}`, which `conversation.tools` does not have",
+                call.tool
+            ),
+            "unknown tool",
+        );
     }
     if earlier.iter().any(|other| other.label == *label) {
         wrong(format!("two calls are named `{label}`"), "the second");
     }
-    if earlier.last().is_some_and(|last| last.arrives > call.arrives) {
-        wrong(format!("call `{label}` arrives before a call that is written before it"), "arrives too early");
+    if earlier
+        .last()
+        .is_some_and(|last| last.arrives > call.arrives)
+    {
+        wrong(
+            format!("call `{label}` arrives before a call that is written before it"),
+            "arrives too early",
+        );
     }
 }
 
@@ -257,19 +288,36 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
     let rejected = at("rejected", rejected);
     let (reviewed, gone) = (at("reviewed", reviewed), at("gone", gone));
     let answered = match answered {
-        Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) => {
-            items.iter().filter_map(|item| time(&format!("{what}: `answered`"), item, problems)).collect()
-        }
-        Some(entry) => time(&format!("{what}: `answered`"), &entry.node, problems).into_iter().collect(),
+        Some(Entry {
+            node:
+                Node {
+                    value: Value::Array(items),
+                    ..
+                },
+            ..
+        }) => items
+            .iter()
+            .filter_map(|item| time(&format!("{what}: `answered`"), item, problems))
+            .collect(),
+        Some(entry) => time(&format!("{what}: `answered`"), &entry.node, problems)
+            .into_iter()
+            .collect(),
         None => Vec::new(),
     };
-    let copies = copies.and_then(|entry| count(&format!("{what}: `copies`"), &entry.node, problems));
+    let copies =
+        copies.and_then(|entry| count(&format!("{what}: `copies`"), &entry.node, problems));
     for (field, given) in [("name", name.is_some()), ("tool", tool.is_some())] {
         if !given {
-            problems.push(Diagnostic::error(format!("{what} has no `{field}`")).at(&place, "expected here"));
+            problems.push(
+                Diagnostic::error(format!("{what} has no `{field}`")).at(&place, "expected here"),
+            );
         }
     }
-    let decision = match (undecided.is_some_and(|undecided| undecided.value), rejected, approved) {
+    let decision = match (
+        undecided.is_some_and(|undecided| undecided.value),
+        rejected,
+        approved,
+    ) {
         (true, ..) => PersonEvent::Never,
         (_, Some(at), _) => PersonEvent::NotRun(at.max(arrives)),
         (_, None, at) => PersonEvent::Approved(at.unwrap_or(0).max(arrives)),
@@ -280,18 +328,31 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
         None => {
             let (phases, fails) = match &does {
                 Some(does) => read_phases(&what, does, problems)?,
-                None => (vec![Phase { takes: SECOND, asks: false }], false),
+                None => (
+                    vec![Phase {
+                        takes: SECOND,
+                        asks: false,
+                    }],
+                    false,
+                ),
             };
-            let name = name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
+            let name = name
+                .as_ref()
+                .map(|name| name.value.clone())
+                .unwrap_or_default();
             match copies {
-                Some(copies) => bodies.extend((1..=copies).map(|n| (format!("{name}{n}"), phases.clone(), fails))),
+                Some(copies) => bodies
+                    .extend((1..=copies).map(|n| (format!("{name}{n}"), phases.clone(), fails))),
                 None => bodies.push((name, phases, fails)),
             }
         }
     }
     reader.finish();
     let (_, tool) = (name?, tool?.value);
-    let arguments = arguments.map_or_else(|| "{}".to_owned(), |entry| entry.node.value.to_json().to_string());
+    let arguments = arguments.map_or_else(
+        || "{}".to_owned(),
+        |entry| entry.node.value.to_json().to_string(),
+    );
     let calls = bodies.into_iter().map(|(label, phases, fails)| CallSpec {
         label,
         tool: tool.clone(),
@@ -316,7 +377,12 @@ fn read_operations(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Ve
     let place = node.place.clone();
     let Value::Table(operations) = node.value else {
         let expected = "a table of operations and what they do";
-        problems.push(wrong_kind(&format!("{what}: `operations`"), expected, &node.value, &place));
+        problems.push(wrong_kind(
+            &format!("{what}: `operations`"),
+            expected,
+            &node.value,
+            &place,
+        ));
         return Vec::new();
     };
     let mut bodies = Vec::new();
@@ -324,7 +390,10 @@ fn read_operations(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Ve
         let what = format!("{what}: operation `{name}`");
         match entry.node.value {
             Value::String(does) => {
-                let does = Located { value: does, place: entry.node.place };
+                let does = Located {
+                    value: does,
+                    place: entry.node.place,
+                };
                 if let Some((phases, fails)) = read_phases(&what, &does, problems) {
                     bodies.push((name, phases, fails));
                 }
@@ -336,7 +405,11 @@ fn read_operations(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Ve
 }
 
 /// Reads `1s ask 2s fail`.
-fn read_phases(what: &str, does: &Located<String>, problems: &mut Vec<Diagnostic>) -> Option<(Vec<Phase>, bool)> {
+fn read_phases(
+    what: &str,
+    does: &Located<String>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<(Vec<Phase>, bool)> {
     let mut phases: Vec<Phase> = Vec::new();
     let mut fails = false;
     for word in does.value.split_whitespace() {
@@ -353,12 +426,17 @@ fn read_phases(what: &str, does: &Located<String>, problems: &mut Vec<Diagnostic
                     true
                 }
                 _ => {
-                    phases.push(Phase { takes: 0, asks: true });
+                    phases.push(Phase {
+                        takes: 0,
+                        asks: true,
+                    });
                     true
                 }
             },
             _ if !last_asks => false,
-            time => match humantime::parse_duration(time).map(|time| Instant::try_from(time.as_nanos())) {
+            time => match humantime::parse_duration(time)
+                .map(|time| Instant::try_from(time.as_nanos()))
+            {
                 Ok(Ok(takes)) => {
                     phases.push(Phase { takes, asks: false });
                     true
@@ -368,32 +446,50 @@ fn read_phases(what: &str, does: &Located<String>, problems: &mut Vec<Diagnostic
         };
         if !understood {
             problems.push(
-                Diagnostic::error(format!("{what}: does {:?}, and `{word}` is not understood there", does.value))
-                    .at(&does.place, "expected durations with `ask` between them, and `fail` at the end")
-                    .help("for instance \"1s ask 500ms fail\""),
+                Diagnostic::error(format!(
+                    "{what}: does {:?}, and `{word}` is not understood there",
+                    does.value
+                ))
+                .at(
+                    &does.place,
+                    "expected durations with `ask` between them, and `fail` at the end",
+                )
+                .help("for instance \"1s ask 500ms fail\""),
             );
             return None;
         }
     }
     if phases.last().is_none_or(|phase| phase.asks) {
-        phases.push(Phase { takes: 0, asks: false });
+        phases.push(Phase {
+            takes: 0,
+            asks: false,
+        });
     }
     Some((phases, fails))
 }
 
-fn read_event(node: Node, calls: &[CallSpec], problems: &mut Vec<Diagnostic>) -> Option<ScenarioEvent> {
+fn read_event(
+    node: Node,
+    calls: &[CallSpec],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<ScenarioEvent> {
     let place = node.place.clone();
     let mut reader = Reader::new("event", node, problems)?;
     let at = reader.take("at");
     let cancel = reader.boolean("cancel").is_some_and(|cancel| cancel.value);
-    let restart = reader.boolean("restart").is_some_and(|restart| restart.value);
+    let restart = reader
+        .boolean("restart")
+        .is_some_and(|restart| restart.value);
     let again = reader.string("end_again");
     let problems = &mut *reader.problems;
     let at = at.and_then(|entry| time("event: `at`", &entry.node, problems));
     if let Some(name) = &again
         && !calls.iter().any(|call| call.label == name.value)
     {
-        problems.push(Diagnostic::error(format!("event: no call is named `{}`", name.value)).at(&name.place, "unknown"));
+        problems.push(
+            Diagnostic::error(format!("event: no call is named `{}`", name.value))
+                .at(&name.place, "unknown"),
+        );
     }
     let event = match (at, cancel, restart, again) {
         (Some(at), true, false, None) => Some(ScenarioEvent::Cancel(at)),
@@ -401,8 +497,10 @@ fn read_event(node: Node, calls: &[CallSpec], problems: &mut Vec<Diagnostic>) ->
         (Some(at), false, false, Some(call)) => Some(ScenarioEvent::EndAgain(at, call.value)),
         _ => {
             problems.push(
-                Diagnostic::error("an event has an `at` and one of `cancel`, `restart`, `end_again`")
-                    .at(&place, "this one has not"),
+                Diagnostic::error(
+                    "an event has an `at` and one of `cancel`, `restart`, `end_again`",
+                )
+                .at(&place, "this one has not"),
             );
             None
         }
@@ -415,20 +513,28 @@ fn read_expect(node: Node, problems: &mut Vec<Diagnostic>) -> Expect {
     let Some(mut reader) = Reader::new("expect", node, problems) else {
         return Expect::default();
     };
-    let [starts, ends, parked, responses] = ["starts", "ends", "parked", "responses"].map(|field| reader.string(field));
+    let [starts, ends, parked, responses] =
+        ["starts", "ends", "parked", "responses"].map(|field| reader.string(field));
     let settled = reader.take("settled");
     let peaks = reader.take("peaks");
     let lists = ["faults", "errors"].map(|field| (field, reader.take(field)));
     let problems = &mut *reader.problems;
     let settled = settled.and_then(|entry| time("expect: `settled`", &entry.node, problems));
-    let peaks = peaks.map(|entry| read_peaks(entry.node, problems)).unwrap_or_default();
+    let peaks = peaks
+        .map(|entry| read_peaks(entry.node, problems))
+        .unwrap_or_default();
     let [faults, errors] = lists.map(|(field, entry)| {
         let entry = entry?;
         let mut texts = Vec::new();
         for item in items(Some(entry), field, problems) {
             match item.value {
                 Value::String(text) => texts.push(text),
-                other => problems.push(wrong_kind(&format!("expect: `{field}`"), "strings", &other, &item.place)),
+                other => problems.push(wrong_kind(
+                    &format!("expect: `{field}`"),
+                    "strings",
+                    &other,
+                    &item.place,
+                )),
             }
         }
         Some(texts)
@@ -450,19 +556,34 @@ fn read_expect(node: Node, problems: &mut Vec<Diagnostic>) -> Expect {
 fn read_peaks(node: Node, problems: &mut Vec<Diagnostic>) -> BTreeMap<String, u32> {
     let place = node.place.clone();
     let Value::Table(peaks) = node.value else {
-        problems.push(wrong_kind("expect: `peaks`", "a table of keys and numbers", &node.value, &place));
+        problems.push(wrong_kind(
+            "expect: `peaks`",
+            "a table of keys and numbers",
+            &node.value,
+            &place,
+        ));
         return BTreeMap::new();
     };
-    let peak = |(key, entry): (String, Entry)| Some((key, count("expect: `peaks`", &entry.node, problems)?));
+    let peak = |(key, entry): (String, Entry)| {
+        Some((key, count("expect: `peaks`", &entry.node, problems)?))
+    };
     peaks.into_iter().filter_map(peak).collect()
 }
 
 fn items(entry: Option<Entry>, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<Node> {
     match entry.map(|entry| entry.node) {
         None => Vec::new(),
-        Some(Node { value: Value::Array(items), .. }) => items,
+        Some(Node {
+            value: Value::Array(items),
+            ..
+        }) => items,
         Some(other) => {
-            problems.push(wrong_kind(&format!("`{what}`"), "an array", &other.value, &other.place));
+            problems.push(wrong_kind(
+                &format!("`{what}`"),
+                "an array",
+                &other.value,
+                &other.place,
+            ));
             Vec::new()
         }
     }
@@ -481,15 +602,21 @@ fn count(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option<u32>
 /// Seconds as a number, or a duration like "250ms".
 fn time(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Instant> {
     let duration = match &node.value {
-        Value::Integer(text) | Value::Float(text) => {
-            text.parse().ok().and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
-        }
+        Value::Integer(text) | Value::Float(text) => text
+            .parse()
+            .ok()
+            .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok()),
         Value::String(text) => humantime::parse_duration(text).ok(),
         _ => None,
     };
     let at = duration.and_then(|duration| Instant::try_from(duration.as_nanos()).ok());
     if at.is_none() {
-        problems.push(wrong_kind(what, "seconds, or a duration like \"250ms\"", &node.value, &node.place));
+        problems.push(wrong_kind(
+            what,
+            "seconds, or a duration like \"250ms\"",
+            &node.value,
+            &node.place,
+        ));
     }
     at
 }

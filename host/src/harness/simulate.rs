@@ -64,23 +64,43 @@ enum Planned {
 }
 
 /// Lives through the scenario under a policy.
-pub fn simulate(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Simulation, SimulateError> {
+pub fn simulate(
+    scenario: &Scenario,
+    blueprint: &dyn Blueprint,
+) -> Result<Simulation, SimulateError> {
     let config = scenario.config.as_ref().map_err(Clone::clone)?;
     let settings = config.settings();
     let arguments = Arguments::default();
-    let policy = blueprint.instantiate(&settings, arguments.clone()).map_err(|refusal| SimulateError::Refused {
-        policy: blueprint.identity().name.clone(),
-        refusal,
-    })?;
-    let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
-    let mut scheduler =
-        Scheduler::new(&settings, blueprint.identity().clone(), policy, options, Carried::default());
+    let policy = blueprint
+        .instantiate(&settings, arguments.clone())
+        .map_err(|refusal| SimulateError::Refused {
+            policy: blueprint.identity().name.clone(),
+            refusal,
+        })?;
+    let options = Options {
+        guard: config.release.guard,
+        on_fault: config.release.on_fault,
+    };
+    let mut scheduler = Scheduler::new(
+        &settings,
+        blueprint.identity().clone(),
+        policy,
+        options,
+        Carried::default(),
+    );
     if scenario.complete.is_some() {
         scheduler.set_open(true);
     }
-    let tools = scenario.calls.iter().map(|call| config.tool_index(&call.tool).unwrap_or(0)).collect();
+    let tools = scenario
+        .calls
+        .iter()
+        .map(|call| config.tool_index(&call.tool).unwrap_or(0))
+        .collect();
     let stops = scenario.calls.iter().map(|call| {
-        let fan_out = config.tools.get(&call.tool).and_then(|tool| tool.fan_out.as_ref());
+        let fan_out = config
+            .tools
+            .get(&call.tool)
+            .and_then(|tool| tool.fan_out.as_ref());
         fan_out.is_some_and(|fan_out| fan_out.on_error == OnError::Stop)
     });
     let mut world = World {
@@ -100,7 +120,9 @@ pub fn simulate(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Simula
     };
     world.plan_scenario();
     world.run()?;
-    Ok(Simulation { record: world.record })
+    Ok(Simulation {
+        record: world.record,
+    })
 }
 
 struct World<'a> {
@@ -148,7 +170,11 @@ impl World<'_> {
                 ScenarioEvent::Cancel(at) => self.plan(*at, Planned::Cancel),
                 ScenarioEvent::Restart(at) => self.plan(*at, Planned::Restart),
                 ScenarioEvent::EndAgain(at, label) => {
-                    let call = self.scenario.calls.iter().position(|call| call.label == *label);
+                    let call = self
+                        .scenario
+                        .calls
+                        .iter()
+                        .position(|call| call.label == *label);
                     if let Some(call) = call.and_then(|call| CallId::try_from(call).ok()) {
                         self.plan(*at, Planned::EndAgain(call));
                     }
@@ -160,7 +186,11 @@ impl World<'_> {
     fn run(&mut self) -> Result<(), SimulateError> {
         let mut now = 0;
         for _ in 0..STEPS + 10 * self.scenario.calls.len() {
-            while self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
+            while self
+                .queue
+                .peek()
+                .is_some_and(|Reverse((at, ..))| *at <= now)
+            {
                 if let Some(Reverse((.., planned))) = self.queue.pop() {
                     self.happen(now, planned);
                 }
@@ -171,7 +201,11 @@ impl World<'_> {
             }
             self.drain(now);
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
-            match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
+            match planned
+                .into_iter()
+                .chain(self.scheduler.poll_timeout())
+                .min()
+            {
                 Some(next) => now = next.max(now),
                 None => return Ok(()),
             }
@@ -184,7 +218,12 @@ impl World<'_> {
             Planned::Arrives(id) => {
                 let call = &self.scenario.calls[id as usize];
                 let tool = self.tools[id as usize];
-                self.record.announce(&call.label, tool, self.keys.get(tool as usize).copied().flatten(), call.parent);
+                self.record.announce(
+                    &call.label,
+                    tool,
+                    self.keys.get(tool as usize).copied().flatten(),
+                    call.parent,
+                );
                 self.arguments.push(call.arguments.as_str());
                 self.scheduler.submit(now, tool, call.parent);
             }
@@ -195,7 +234,9 @@ impl World<'_> {
                 self.scheduler.settle(now, call);
             }
             Planned::Complete => self.scheduler.set_open(false),
-            Planned::PhaseOver(call, execution, phase) => self.phase_over(now, call, execution, phase),
+            Planned::PhaseOver(call, execution, phase) => {
+                self.phase_over(now, call, execution, phase)
+            }
             Planned::Answered(call) => {
                 if let Some((execution, phase)) = self.asking.remove(&call) {
                     self.scheduler.set_asking(now, execution, false);
@@ -219,7 +260,8 @@ impl World<'_> {
 
     fn phase_over(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
         let spec = &self.scenario.calls[call as usize];
-        if self.stopped.contains(&execution) && self.scheduler.batch().call_of(execution).is_none() {
+        if self.stopped.contains(&execution) && self.scheduler.batch().call_of(execution).is_none()
+        {
             // The stopped run of a call that was restarted: it is gone when it is gone.
             return;
         }
@@ -230,13 +272,28 @@ impl World<'_> {
             if spec.fails {
                 self.failed_parents.insert(spec.parent);
             }
-            self.scheduler.end(now, execution, if spec.fails { End::Failed } else { End::Succeeded });
+            self.scheduler.end(
+                now,
+                execution,
+                if spec.fails {
+                    End::Failed
+                } else {
+                    End::Succeeded
+                },
+            );
         }
     }
 
     fn start_phase(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
-        if let Some(takes) = self.scenario.calls[call as usize].phases.get(phase).map(|phase| phase.takes) {
-            self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
+        if let Some(takes) = self.scenario.calls[call as usize]
+            .phases
+            .get(phase)
+            .map(|phase| phase.takes)
+        {
+            self.plan(
+                now.saturating_add(takes),
+                Planned::PhaseOver(call, execution, phase),
+            );
         }
     }
 
@@ -257,28 +314,40 @@ impl World<'_> {
                 }
                 EventKind::Stop(execution) => {
                     self.stopped.insert(execution);
-                    let call = self.last_run.iter().find(|(_, run)| **run == execution).map(|(call, _)| *call);
+                    let call = self
+                        .last_run
+                        .iter()
+                        .find(|(_, run)| **run == execution)
+                        .map(|(call, _)| *call);
                     if let Some(call) = call {
                         self.asking.remove(&call);
                         let gone = self.scenario.calls[call as usize].gone.unwrap_or(now);
                         self.plan(gone.max(now), Planned::Gone(execution));
                     }
                 }
-                EventKind::Ended(Some(call), ..) => match self.scenario.calls[call as usize].reviewed {
-                    Some(at) if at > now && !self.scheduler.is_cancelled() => {
-                        self.plan(at, Planned::Reviewed(call));
+                EventKind::Ended(Some(call), ..) => {
+                    match self.scenario.calls[call as usize].reviewed {
+                        Some(at) if at > now && !self.scheduler.is_cancelled() => {
+                            self.plan(at, Planned::Reviewed(call));
+                        }
+                        _ => {
+                            self.scheduler.respond(now, call);
+                        }
                     }
-                    _ => {
-                        self.scheduler.respond(now, call);
-                    }
-                },
+                }
                 EventKind::Restarted(call) => {
                     // It is prepared again at once; a decision that is still to come stays to come.
                     let decided = match self.scenario.calls[call as usize].decision {
                         PersonEvent::Approved(at) => at <= now,
                         PersonEvent::NotRun(_) | PersonEvent::Never => false,
                     };
-                    if decided && self.scheduler.batch().get(call).is_some_and(|call| call.stage == Stage::Pending) {
+                    if decided
+                        && self
+                            .scheduler
+                            .batch()
+                            .get(call)
+                            .is_some_and(|call| call.stage == Stage::Pending)
+                    {
                         self.scheduler.approve(now, call);
                     }
                 }

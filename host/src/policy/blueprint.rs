@@ -30,7 +30,11 @@ pub trait Blueprint: Send + Sync {
     fn identity(&self) -> &Identity;
 
     /// Makes the policy of one batch.
-    fn instantiate(&self, settings: &Settings, arguments: Arguments) -> Result<Box<dyn Policy>, Refusal>;
+    fn instantiate(
+        &self,
+        settings: &Settings,
+        arguments: Arguments,
+    ) -> Result<Box<dyn Policy>, Refusal>;
 }
 
 /// The policy of one batch: what the scheduler asks.
@@ -56,11 +60,18 @@ impl Arguments {
     /// Puts down the arguments of the next call in written order.
     pub fn push(&self, json: impl Into<Arc<str>>) {
         // A lock poisoned by a panic elsewhere still holds a whole list.
-        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(json.into());
+        self.0
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .push(json.into());
     }
 
     /// The arguments of a call, if the batch has it.
     pub fn get(&self, call: CallId) -> Option<Arc<str>> {
-        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(call as usize).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .get(call as usize)
+            .cloned()
     }
 }

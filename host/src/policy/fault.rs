@@ -82,7 +82,9 @@ pub enum FaultKind {
         parked: Vec<CallId>,
     },
     /// It asked to be woken in the past or at once, again and again.
-    #[error("spins: woken {wakes} times in a row without a pause, it released nothing and asked to be woken again")]
+    #[error(
+        "spins: woken {wakes} times in a row without a pause, it released nothing and asked to be woken again"
+    )]
     Spin {
         /// How often.
         wakes: u32,
@@ -167,7 +169,12 @@ pub enum Refusal {
 /// "call 3" or "calls 3, 4, 5".
 fn calls(ids: &[CallId]) -> String {
     const SHOWN: usize = 10;
-    let mut list = ids.iter().take(SHOWN).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut list = ids
+        .iter()
+        .take(SHOWN)
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     if ids.len() > SHOWN {
         list += &format!(" and {} more", ids.len() - SHOWN);
     }

@@ -14,7 +14,12 @@ use crate::{
 ///
 /// `asked` is the revision the question showed. A call that has changed since (it was cancelled while the policy thought) is
 /// left out and no fault of the policy's: it answered what it was asked.
-pub fn check(decision: &Decision, batch: &Batch, asked: u64, guard: Guard) -> Result<Vec<CallId>, FaultKind> {
+pub fn check(
+    decision: &Decision,
+    batch: &Batch,
+    asked: u64,
+    guard: Guard,
+) -> Result<Vec<CallId>, FaultKind> {
     let mut released = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for &call in &decision.release {
@@ -49,7 +54,12 @@ pub fn check(decision: &Decision, batch: &Batch, asked: u64, guard: Guard) -> Re
         let (limit, running) = (batch.limit(key), batch.running(key));
         let name = || batch.key_name(key).to_owned();
         if running + calls.len() > limit as usize {
-            return Err(FaultKind::OverLimit { key: name(), limit, running, released: calls });
+            return Err(FaultKind::OverLimit {
+                key: name(),
+                limit,
+                running,
+                released: calls,
+            });
         }
         if guard == Guard::Order {
             let mut waiting = batch.waiting(key);
@@ -58,7 +68,11 @@ pub fn check(decision: &Decision, batch: &Batch, asked: u64, guard: Guard) -> Re
                     Some(first) if first == released => {}
                     before => {
                         let before = before.unwrap_or(released);
-                        return Err(FaultKind::OutOfOrder { key: name(), released, before });
+                        return Err(FaultKind::OutOfOrder {
+                            key: name(),
+                            released,
+                            before,
+                        });
                     }
                 }
             }

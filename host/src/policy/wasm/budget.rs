@@ -71,12 +71,21 @@ pub(super) struct Limiter {
 
 impl Limiter {
     pub(super) fn new(budget: Budget) -> Self {
-        Self { budget, memory: 0, table_elements: 0 }
+        Self {
+            budget,
+            memory: 0,
+            table_elements: 0,
+        }
     }
 }
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let total = self.memory.saturating_add(desired.saturating_sub(current));
         if total > self.budget.memory {
             return Err(Exceeded::Memory(self.budget.memory).into());
@@ -85,8 +94,15 @@ impl ResourceLimiter for Limiter {
         Ok(true)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
         if total > self.budget.table_elements {
             return Err(Exceeded::Table(self.budget.table_elements).into());
         }

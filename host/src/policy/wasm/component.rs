@@ -91,21 +91,39 @@ pub struct Component {
 
 impl Component {
     /// Reads and compiles a policy. `checksum` is what the file must have: `sha256:...`.
-    pub fn load(engine: &Engine, path: &Path, checksum: Option<&str>, budget: Budget) -> Result<Self, LoadError> {
+    pub fn load(
+        engine: &Engine,
+        path: &Path,
+        checksum: Option<&str>,
+        budget: Budget,
+    ) -> Result<Self, LoadError> {
         let shown = path.display().to_string();
-        let read_error = |error| LoadError::Read { path: shown.clone(), error };
+        let read_error = |error| LoadError::Read {
+            path: shown.clone(),
+            error,
+        };
         let length = fs::metadata(path).map_err(read_error)?.len();
         if path.is_dir() {
-            return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
+            return Err(LoadError::NotAComponent {
+                path: shown,
+                found: "a folder",
+            });
         }
         if length > FILE {
-            return Err(LoadError::NotAComponent { path: shown, found: "larger than 128 MiB" });
+            return Err(LoadError::NotAComponent {
+                path: shown,
+                found: "larger than 128 MiB",
+            });
         }
         let bytes = fs::read(path).map_err(read_error)?;
         if let Some(expected) = checksum {
             let found = digest(&bytes);
             if !found.eq_ignore_ascii_case(expected) {
-                return Err(LoadError::Checksum { path: shown, found, expected: expected.to_owned() });
+                return Err(LoadError::Checksum {
+                    path: shown,
+                    found,
+                    expected: expected.to_owned(),
+                });
             }
         }
         Self::from_bytes(engine, &shown, &bytes, budget)
@@ -113,30 +131,54 @@ impl Component {
 
     /// The default policy, embedded in the host.
     pub fn embedded(engine: &Engine) -> Result<Self, LoadError> {
-        Self::from_bytes(engine, "(embedded default)", super::DEFAULT, Budget::default())
+        Self::from_bytes(
+            engine,
+            "(embedded default)",
+            super::DEFAULT,
+            Budget::default(),
+        )
     }
 
     /// Compiles a policy; `path` is what messages call it.
-    pub fn from_bytes(engine: &Engine, path: &str, bytes: &[u8], budget: Budget) -> Result<Self, LoadError> {
+    pub fn from_bytes(
+        engine: &Engine,
+        path: &str,
+        bytes: &[u8],
+        budget: Budget,
+    ) -> Result<Self, LoadError> {
         let path = path.to_owned();
         if let Some(found) = what_else(bytes) {
             return Err(LoadError::NotAComponent { path, found });
         }
-        let component = wasmtime::component::Component::new(engine.inner(), bytes)
-            .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
-        let unfit = |error| LoadError::Unfit { path: path.clone(), error };
+        let component =
+            wasmtime::component::Component::new(engine.inner(), bytes).map_err(|error| {
+                LoadError::Compile {
+                    path: path.clone(),
+                    error,
+                }
+            })?;
+        let unfit = |error| LoadError::Unfit {
+            path: path.clone(),
+            error,
+        };
         let mut linker = Linker::new(engine.inner());
         v0_1::link(&mut linker).map_err(unfit)?;
-        let world = v0_1::WorldPre::new(linker.instantiate_pre(&component).map_err(unfit)?).map_err(unfit)?;
+        let world = v0_1::WorldPre::new(linker.instantiate_pre(&component).map_err(unfit)?)
+            .map_err(unfit)?;
         let mut loaded = Self {
             engine: engine.clone(),
             world,
-            identity: Identity { name: String::new(), digest: Some(digest(bytes)) },
+            identity: Identity {
+                name: String::new(),
+                digest: Some(digest(bytes)),
+            },
             budget,
         };
         loaded.identity.name = loaded
             .start(Arguments::default())
-            .and_then(|mut instance| instance.call(|store, world| world.jp_plugin_plugin().call_name(store)))
+            .and_then(|mut instance| {
+                instance.call(|store, world| world.jp_plugin_plugin().call_name(store))
+            })
             .map(|name| clean(&name, NAME))
             .map_err(|fault| LoadError::Name { path, fault })?;
         Ok(loaded)
@@ -154,10 +196,18 @@ impl Component {
         };
         let (world, raw) = made.map_err(|error| fault(&mut store, self.budget, &error))?;
         let interface = raw.get_export_index(&mut store, None, v0_1::REASONS);
-        let function = interface.and_then(|it| raw.get_export_index(&mut store, Some(&it), "explain"));
+        let function =
+            interface.and_then(|it| raw.get_export_index(&mut store, Some(&it), "explain"));
         // A function of another shape is as good as none: reasons are for people's sake only.
         let explain = function.and_then(|function| raw.get_typed_func(&mut store, function).ok());
-        Ok(Instance { engine: self.engine.clone(), store, world, budget: self.budget, view: View::Front, explain })
+        Ok(Instance {
+            engine: self.engine.clone(),
+            store,
+            world,
+            budget: self.budget,
+            view: View::Front,
+            explain,
+        })
     }
 }
 
@@ -166,18 +216,34 @@ impl Blueprint for Component {
         &self.identity
     }
 
-    fn instantiate(&self, settings: &Settings, arguments: Arguments) -> Result<Box<dyn Policy>, Refusal> {
+    fn instantiate(
+        &self,
+        settings: &Settings,
+        arguments: Arguments,
+    ) -> Result<Box<dyn Policy>, Refusal> {
         let mut instance = self.start(arguments).map_err(Refusal::Fault)?;
         let settings = v0_1::settings(settings);
         let configured = instance
-            .call(|store, world| world.jp_plugin_release_policy().call_configure(store, &settings))
+            .call(|store, world| {
+                world
+                    .jp_plugin_release_policy()
+                    .call_configure(store, &settings)
+            })
             .map_err(Refusal::Fault)?;
         match configured {
             Ok(view) => instance.view = v0_1::view(view),
             Err(problems) => {
                 let clean = |problem| {
-                    let Problem { key, field, message } = v0_1::problem(problem);
-                    Problem { key, field, message: self::clean(&message, MESSAGE) }
+                    let Problem {
+                        key,
+                        field,
+                        message,
+                    } = v0_1::problem(problem);
+                    Problem {
+                        key,
+                        field,
+                        message: self::clean(&message, MESSAGE),
+                    }
                 };
                 return Err(Refusal::Settings(problems.into_iter().map(clean).collect()));
             }
@@ -218,11 +284,16 @@ impl Policy for Instance {
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
         let question = v0_1::batch(batch);
-        let answer =
-            self.call(|store, world| world.jp_plugin_release_policy().call_release(store, &question))?;
+        let answer = self.call(|store, world| {
+            world
+                .jp_plugin_release_policy()
+                .call_release(store, &question)
+        })?;
         match answer {
             Ok(decision) => Ok(v0_1::decision(decision)),
-            Err(message) => Err(FaultKind::Error { message: clean(&message, MESSAGE) }),
+            Err(message) => Err(FaultKind::Error {
+                message: clean(&message, MESSAGE),
+            }),
         }
     }
 
@@ -230,7 +301,9 @@ impl Policy for Instance {
         // A trap would cost the policy its instance, so the function goes with it: it is asked once more at most.
         let explain = self.explain.take()?;
         let question = v0_1::batch(batch);
-        let (reason,) = self.call(|store, _| explain.call(store, (question, call))).ok()?;
+        let (reason,) = self
+            .call(|store, _| explain.call(store, (question, call)))
+            .ok()?;
         self.explain = Some(explain);
         Some(clean(&reason, MESSAGE)).filter(|reason| !reason.is_empty())
     }
@@ -246,17 +319,27 @@ fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> F
     let panic = store.data_mut().take_panic();
     if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
         return match *exceeded {
-            Exceeded::Memory(budget) => FaultKind::OutOfMemory { budget: budget as u64 },
-            Exceeded::Table(_) => FaultKind::Trap { message: exceeded.to_string() },
+            Exceeded::Memory(budget) => FaultKind::OutOfMemory {
+                budget: budget as u64,
+            },
+            Exceeded::Table(_) => FaultKind::Trap {
+                message: exceeded.to_string(),
+            },
         };
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: budget.fuel },
-        Some(Trap::Interrupt) => {
-            FaultKind::OutOfTime { budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX) }
-        }
-        Some(trap) => FaultKind::Trap { message: panic.unwrap_or_else(|| trap.to_string()) },
-        None => FaultKind::Unreadable { message: clean(&error.root_cause().to_string(), MESSAGE) },
+        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel {
+            budget: budget.fuel,
+        },
+        Some(Trap::Interrupt) => FaultKind::OutOfTime {
+            budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX),
+        },
+        Some(trap) => FaultKind::Trap {
+            message: panic.unwrap_or_else(|| trap.to_string()),
+        },
+        None => FaultKind::Unreadable {
+            message: clean(&error.root_cause().to_string(), MESSAGE),
+        },
     }
 }
 

@@ -27,9 +27,14 @@ struct Inner {
     ticker: Ticker,
 }
 
+/// The machine does not have what an engine needs.
+#[derive(Debug, thiserror::Error)]
+#[error("the WebAssembly engine can't be started: {0:#}")]
+pub struct EngineError(wasmtime::Error);
+
 impl Engine {
     /// An engine with its clock. The clock's thread sleeps until a question is open.
-    pub fn new() -> wasmtime::Result<Self> {
+    pub fn new() -> Result<Self, EngineError> {
         let mut config = Config::new();
         config
             .wasm_component_model(true)
@@ -37,7 +42,7 @@ impl Engine {
             .epoch_interruption(true)
             .max_wasm_stack(STACK)
             .cranelift_opt_level(OptLevel::Speed);
-        let engine = wasmtime::Engine::new(&config)?;
+        let engine = wasmtime::Engine::new(&config).map_err(EngineError)?;
         let ticker = Ticker::start(engine.clone());
         Ok(Self(Arc::new(Inner { engine, ticker })))
     }
@@ -54,7 +59,10 @@ impl Engine {
     /// How many ticks are at least this long.
     pub(super) fn ticks(time: Duration) -> u64 {
         // One more, because the first tick may come at once.
-        u64::try_from(time.as_nanos().div_ceil(TICK.as_nanos())).unwrap_or(u64::MAX / 2).min(u64::MAX / 2) + 1
+        u64::try_from(time.as_nanos().div_ceil(TICK.as_nanos()))
+            .unwrap_or(u64::MAX / 2)
+            .min(u64::MAX / 2)
+            + 1
     }
 }
 
@@ -82,7 +90,11 @@ impl Ticker {
                 move || shared.run(&engine)
             })
             .expect("a thread can be started");
-        Self { shared, thread: handle.thread().clone(), handle: Some(handle) }
+        Self {
+            shared,
+            thread: handle.thread().clone(),
+            handle: Some(handle),
+        }
     }
 
     fn open(&self) -> Watch<'_> {

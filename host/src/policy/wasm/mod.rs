@@ -11,7 +11,7 @@ mod v0_1;
 
 pub use budget::Budget;
 pub use component::{Component, LoadError};
-pub use engine::Engine;
+pub use engine::{Engine, EngineError};
 
 /// The default policy, as it was built from `policies/default`.
 pub const DEFAULT: &[u8] = include_bytes!("../../../../policies/default.wasm");

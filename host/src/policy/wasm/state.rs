@@ -1,6 +1,9 @@
 //! What an instance has of the host: the arguments of the calls, a log, its budget.
 
-use super::{budget::{Budget, Limiter}, v0_1::log::Level};
+use super::{
+    budget::{Budget, Limiter},
+    v0_1::log::Level,
+};
 use crate::policy::Arguments;
 
 /// How many lines of log an instance may write between two questions; more are counted and dropped.
@@ -20,7 +23,13 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(budget: Budget, arguments: Arguments) -> Self {
-        Self { limiter: Limiter::new(budget), arguments, panic: None, lines: 0, dropped: 0 }
+        Self {
+            limiter: Limiter::new(budget),
+            arguments,
+            panic: None,
+            lines: 0,
+            dropped: 0,
+        }
     }
 
     /// A new question: the log has room again.
@@ -62,7 +71,10 @@ impl State {
 
 /// A plugin's text as it may reach a terminal: line breaks become spaces, other control characters go, and it is cut.
 pub(super) fn clean(text: &str, length: usize) -> String {
-    let mut chars = text.chars().map(|c| if c == '\n' { ' ' } else { c }).filter(|c| !c.is_control());
+    let mut chars = text
+        .chars()
+        .map(|c| if c == '\n' { ' ' } else { c })
+        .filter(|c| !c.is_control());
     let mut cleaned: String = chars.by_ref().take(length).collect();
     if chars.next().is_some() {
         cleaned.push_str("...");

@@ -6,7 +6,13 @@ use wasmtime::component::HasSelf;
 use super::state::State;
 
 mod generated {
-    #![allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, reason = "generated code")]
+    #![allow(
+        clippy::all,
+        clippy::pedantic,
+        missing_docs,
+        unreachable_pub,
+        reason = "generated code"
+    )]
     wasmtime::component::bindgen!({
         path: "../wit/jp-plugin-0.1.0",
         world: "release-policy-plugin",
@@ -14,7 +20,9 @@ mod generated {
 }
 
 use generated::exports::jp::plugin::release_policy as wit;
-pub(super) use generated::{ReleasePolicyPlugin as World, ReleasePolicyPluginPre as WorldPre, jp::host::log};
+pub(super) use generated::{
+    ReleasePolicyPlugin as World, ReleasePolicyPluginPre as WorldPre, jp::host::log,
+};
 
 /// The optional interface, looked up by name.
 pub(super) const REASONS: &str = "jp:plugin/release-reasons@0.1.0";
@@ -40,11 +48,22 @@ pub(super) fn link(linker: &mut wasmtime::component::Linker<State>) -> wasmtime:
 
 pub(super) fn settings(settings: &own::Settings) -> wit::Settings {
     wit::Settings {
-        tools: settings.tools.iter().map(|tool| wit::Tool { name: tool.name.clone(), key: tool.key }).collect(),
+        tools: settings
+            .tools
+            .iter()
+            .map(|tool| wit::Tool {
+                name: tool.name.clone(),
+                key: tool.key,
+            })
+            .collect(),
         keys: settings
             .keys
             .iter()
-            .map(|key| wit::Key { name: key.name.clone(), limit: key.limit, fields: fields(&key.fields) })
+            .map(|key| wit::Key {
+                name: key.name.clone(),
+                limit: key.limit,
+                fields: fields(&key.fields),
+            })
             .collect(),
         options: fields(&settings.options),
     }
@@ -58,7 +77,13 @@ fn fields(fields: &[own::Field]) -> Vec<wit::Field> {
         own::Value::Text(text) => wit::Value::Text(text.clone()),
         own::Value::Json(text) => wit::Value::Json(text.clone()),
     };
-    fields.iter().map(|field| wit::Field { name: field.name.clone(), value: value(&field.value) }).collect()
+    fields
+        .iter()
+        .map(|field| wit::Field {
+            name: field.name.clone(),
+            value: value(&field.value),
+        })
+        .collect()
 }
 
 pub(super) fn batch(batch: &own::Batch) -> Question {
@@ -106,9 +131,16 @@ pub(super) fn view(view: wit::View) -> own::View {
 }
 
 pub(super) fn decision(decision: wit::Decision) -> own::Decision {
-    own::Decision { release: decision.release, wake_at: decision.wake_at }
+    own::Decision {
+        release: decision.release,
+        wake_at: decision.wake_at,
+    }
 }
 
 pub(super) fn problem(problem: wit::Problem) -> own::Problem {
-    own::Problem { key: problem.key, field: problem.field, message: problem.message }
+    own::Problem {
+        key: problem.key,
+        field: problem.field,
+        message: problem.message,
+    }
 }

@@ -1,0 +1,79 @@
+//! The program: one file a verb. Only here anything is printed.
+
+mod build;
+mod diagnostics;
+mod guard;
+mod live;
+mod prompts;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+/// Bounds and orders the tool calls of an assistant's response.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jp-policy",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Run(run::Args),
+    Build(build::Args),
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  jp-policy completions bash > ~/.local/share/bash-completion/completions/jp-policy"
+    )]
+    Completions {
+        /// For which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    Fine,
+    Failed,
+    Interrupted,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    if guard::is_guard() {
+        return guard::run();
+    }
+    let ended = match Cli::parse().verb {
+        Verb::Run(args) => run::run(args),
+        Verb::Build(args) => build::run(&args),
+        Verb::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "jp-policy",
+                &mut std::io::stdout(),
+            );
+            Ok(Exit::Fine)
+        }
+    };
+    match ended {
+        Ok(Exit::Fine) => ExitCode::SUCCESS,
+        Ok(Exit::Failed) => ExitCode::from(1),
+        Ok(Exit::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            diagnostics::print_error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Asks the person at the terminal.
+
+use std::{future::Future, pin::Pin};
+
+use inquire::{Confirm, InquireError, Select, Text};
+use serde_json::Value as Json;
+
+use super::live::Screen;
+use crate::{
+    coordinator::{Approval, People, Prompt, Reply, Review},
+    harness::timeline::clean,
+    server::{AnswerType, Question},
+};
+
+/// The person at the terminal. The live view makes room while a prompt is open.
+pub(super) struct Terminal {
+    pub(super) screen: Screen,
+}
+
+impl People for Terminal {
+    fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        let screen = self.screen.clone();
+        Box::pin(async move {
+            let fallback = prompt.clone();
+            let asked = tokio::task::spawn_blocking(move || screen.suspended(|| ask(prompt))).await;
+            asked.unwrap_or_else(|_| dismissed(&fallback))
+        })
+    }
+}
+
+fn ask(prompt: Prompt) -> Reply {
+    let reply = match &prompt {
+        Prompt::Approve { tool, arguments } => {
+            let arguments = clean(&Json::Object(arguments.clone()).to_string());
+            Confirm::new(&format!("Run {} {arguments}?", clean(tool)))
+                .with_default(false)
+                .prompt()
+                .map(|yes| {
+                    let rejected = || Approval::Reject("rejected by the user".to_owned());
+                    Reply::Approval(if yes { Approval::Run(None) } else { rejected() })
+                })
+        }
+        Prompt::Question { tool, question, .. } => {
+            answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
+        }
+        Prompt::Review {
+            tool,
+            content,
+            edit,
+        } => {
+            anstream::eprintln!("{}", content.trim_end());
+            if *edit {
+                let text = Text::new(&format!("Result of {}:", clean(tool)))
+                    .with_initial_value(content)
+                    .prompt();
+                text.map(|text| Reply::Review(Review::Replace(text)))
+            } else {
+                let text = format!("Deliver this result of {}?", clean(tool));
+                Confirm::new(&text).with_default(true).prompt().map(|yes| {
+                    Reply::Review(if yes {
+                        Review::Deliver
+                    } else {
+                        Review::Withhold
+                    })
+                })
+            }
+        }
+    };
+    reply.unwrap_or_else(|_: InquireError| dismissed(&prompt))
+}
+
+fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
+    if let Some(preamble) = &question.pre_amble {
+        anstream::eprintln!("{}", clean(preamble));
+    }
+    let text = format!("{}: {}", clean(tool), clean(&question.text));
+    match &question.answer_type {
+        AnswerType::Boolean => {
+            let default = question
+                .default
+                .as_ref()
+                .and_then(Json::as_bool)
+                .unwrap_or(false);
+            Confirm::new(&text)
+                .with_default(default)
+                .prompt()
+                .map(Json::Bool)
+        }
+        AnswerType::Select { options } => Select::new(&text, options.clone())
+            .prompt()
+            .map(Json::String),
+        AnswerType::Text => {
+            let default = question
+                .default
+                .as_ref()
+                .and_then(Json::as_str)
+                .unwrap_or_default();
+            Text::new(&text)
+                .with_initial_value(default)
+                .prompt()
+                .map(Json::String)
+        }
+    }
+}
+
+fn dismissed(prompt: &Prompt) -> Reply {
+    match prompt {
+        Prompt::Approve { .. } => {
+            Reply::Approval(Approval::Reject("rejected by the user".to_owned()))
+        }
+        Prompt::Question { .. } => Reply::Answer(None),
+        Prompt::Review { .. } => Reply::Review(Review::Withhold),
+    }
+}

@@ -1,0 +1,435 @@
+//! `jp-policy run`: runs a batch of real calls.
+
+use std::{
+    fs,
+    io::{self, IsTerminal as _, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::{
+    Exit, diagnostics,
+    guard::Guard,
+    live::{Live, Screen},
+    prompts::Terminal,
+};
+use crate::{
+    batch::Carried,
+    config::{Config, ConfigError, PluginRun},
+    coordinator::{Coordinator, Finished, Handle, Nobody, People, Setup, Status},
+    harness::timeline::{clean, duration, timeline},
+    message::{self, Requests},
+    policy::{
+        Blueprint, Refusal,
+        wasm::{Budget, Component, Engine},
+    },
+    server::{Server, Workspace},
+};
+
+/// Run a batch of tool calls as real processes
+///
+/// Responses go to standard output in the order the calls were written; the live view, the timeline and the sums go to standard
+/// error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  jp-policy run batch.json --config tools/
+  jp-policy run message.json --config .jp/mcp/tools --policy delay.wasm
+  llm ... | jp-policy run - --config tools/ --format json
+
+BATCH is a JSON list of {id, name, arguments}, or an assistant message as Anthropic (tool_use), OpenAI chat (tool_calls) or
+OpenAI responses (function_call) write it.
+
+Exit codes: 0 every call succeeded, 1 a call failed, 2 wrong use or configuration, 130 interrupted.")]
+pub(super) struct Args {
+    /// The batch: a file, or `-` for standard input
+    batch: PathBuf,
+    /// Configuration: a file, or a folder of files; later ones win
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    config: Vec<PathBuf>,
+    /// Let this component decide instead of the configured policy
+    #[arg(long, value_name = "FILE", conflicts_with = "no_limits")]
+    policy: Option<PathBuf>,
+    /// Run everything at once
+    #[arg(long)]
+    no_limits: bool,
+    /// Stop a call that runs longer than this, for instance 30s
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    timeout: Option<Duration>,
+    /// The folder that the calls run in
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    workspace: PathBuf,
+    /// Run in a copy of the workspace, and throw it away afterwards
+    #[arg(long)]
+    scratch: bool,
+    /// What becomes of calls that want approval [default: ask on a terminal, none elsewhere]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    approve: Option<Approve>,
+    /// How responses are written
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// No live view, no timeline, no sums
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Approve {
+    /// Approve them
+    All,
+    /// Reject them
+    None,
+    /// Ask the person at the terminal
+    Ask,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For machines
+    Json,
+}
+
+/// How long tools that were asked to stop are waited for when the batch is over.
+const LEAVE: Duration = Duration::from_secs(1);
+
+pub(super) fn run(args: Args) -> Result<Exit> {
+    let requests = read_batch(&args.batch)?;
+    let mut config = Config::load(&args.config)?;
+    if !args.quiet {
+        diagnostics::print(&config.warnings);
+        for warning in &requests.warnings {
+            diagnostics::warn(warning);
+        }
+    }
+    if args.no_limits {
+        for tool in config.tools.values_mut() {
+            tool.concurrency = None;
+        }
+    }
+    let (root, _scratch) = workspace(&args)?;
+    let blueprint = policy(&args, &config)?;
+    let screen = Screen::stderr(args.quiet);
+    let server = Server::new(
+        &config,
+        Workspace {
+            root,
+            ..Workspace::default()
+        },
+    );
+    let server = match Guard::start() {
+        Ok(guard) => server.watched_by(Arc::new(guard)),
+        Err(error) => {
+            diagnostics::warn(&format!(
+                "without a guard process, killing jp-policy leaves its tools behind: {error}"
+            ));
+            server
+        }
+    };
+    let setup = Setup {
+        config: &config,
+        server: Arc::new(server),
+        blueprint: &blueprint,
+        people: people(args.approve, &screen)?,
+        timeout: args.timeout,
+        carried: Carried::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let start = Instant::now();
+    let (finished, interrupted) = runtime.block_on(async {
+        let coordinator = match Coordinator::new(setup) {
+            Ok(coordinator) => coordinator,
+            Err(refusal) => return Err(refused(&config, &blueprint, refusal)),
+        };
+        let interrupts = tokio::spawn(interrupts(coordinator.handle(), screen.clone()));
+        let mut live = Live::new(screen.clone());
+        let finished = coordinator.run(requests.calls, &mut live).await;
+        live.finish();
+        let interrupted =
+            interrupts.is_finished() || INTERRUPTED.load(std::sync::atomic::Ordering::SeqCst);
+        interrupts.abort();
+        Ok((finished, interrupted))
+    })?;
+    // A policy that still thinks, or a prompt that is still open, is not waited for.
+    runtime.shutdown_timeout(LEAVE);
+    if !args.quiet {
+        let width = console::Term::stderr()
+            .size_checked()
+            .map_or(100, |(_, width)| usize::from(width));
+        anstream::eprint!("\n{}", timeline(&finished.record, width, screen.styled()));
+        anstream::eprintln!("{}", sums(&finished, &config, &blueprint, start.elapsed()));
+    }
+    print(&finished, args.format)?;
+    let failed = finished
+        .responses
+        .iter()
+        .any(|response| response.status != Status::Ok);
+    Ok(match (interrupted, failed) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Failed,
+        (false, false) => Exit::Fine,
+    })
+}
+
+fn read_batch(path: &Path) -> Result<Requests> {
+    let shown = if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        format!("`{}`", path.display())
+    };
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(path)
+    };
+    let text = text.with_context(|| format!("failed to read batch {shown}"))?;
+    message::parse(&text).with_context(|| format!("failed to read batch {shown}"))
+}
+
+/// The folder that calls run in, and what has to live as long as it is needed.
+fn workspace(args: &Args) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+    let root = args.workspace.canonicalize();
+    let root =
+        root.with_context(|| format!("failed to open workspace `{}`", args.workspace.display()))?;
+    if !root.is_dir() {
+        bail!("workspace `{}` is not a folder", args.workspace.display());
+    }
+    if !args.scratch {
+        return Ok((root, None));
+    }
+    let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+    copy(&root, scratch.path())
+        .with_context(|| format!("failed to copy workspace `{}`", args.workspace.display()))?;
+    Ok((scratch.path().to_owned(), Some(scratch)))
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// The policy that decides: the one on the command line, the configured one, the embedded default.
+fn policy(args: &Args, config: &Config) -> Result<Component> {
+    let engine = Engine::new()?;
+    let component = match (&args.policy, &config.release.policy) {
+        (Some(path), _) => Component::load(&engine, path, None, Budget::default())?,
+        (None, Some(plugin)) => {
+            if plugin.run != PluginRun::Unattended {
+                bail!(
+                    "policy plugin `{}` may not run: set `plugins.wasm.{}.run = \"unattended\"` to let it",
+                    plugin.name,
+                    plugin.name
+                );
+            }
+            let checksum = plugin
+                .checksum
+                .as_ref()
+                .map(|checksum| checksum.value.as_str());
+            Component::load(
+                &engine,
+                &plugin.path,
+                checksum,
+                Budget::default().with(plugin.limits),
+            )?
+        }
+        (None, None) => Component::embedded(&engine)?,
+    };
+    Ok(component)
+}
+
+fn refused(config: &Config, blueprint: &dyn Blueprint, refusal: Refusal) -> anyhow::Error {
+    let policy = &blueprint.identity().name;
+    match refusal {
+        Refusal::Settings(problems) => ConfigError(config.refused(policy, &problems)).into(),
+        other => {
+            anyhow::Error::from(other).context(format!("release policy \"{policy}\" can't be used"))
+        }
+    }
+}
+
+fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> {
+    let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    Ok(match (approve, terminal) {
+        (Some(Approve::Ask), false) => {
+            bail!("`--approve ask` needs a terminal; use `--approve all` or `--approve none`")
+        }
+        (Some(Approve::Ask) | None, true) => Arc::new(Terminal {
+            screen: screen.clone(),
+        }),
+        (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
+        (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
+    })
+}
+
+static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// The first signal stops, the second kills.
+#[cfg(unix)]
+async fn interrupts(handle: Handle, screen: Screen) {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+        return std::future::pending().await;
+    };
+    for first in [true, false] {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        INTERRUPTED.store(true, std::sync::atomic::Ordering::SeqCst);
+        if first {
+            screen.line("stopping; once more to kill");
+            handle.cancel();
+        } else {
+            handle.kill();
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(not(unix))]
+async fn interrupts(handle: Handle, screen: Screen) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        INTERRUPTED.store(true, std::sync::atomic::Ordering::SeqCst);
+        screen.line("stopping");
+        handle.cancel();
+    }
+}
+
+/// One line: how many calls, how many failed, the peak of each key, the time, and what the policy cost.
+fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: Duration) -> String {
+    let count = |status| {
+        finished
+            .responses
+            .iter()
+            .filter(|response| response.status == status)
+            .count()
+    };
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut parts = vec![plural(finished.responses.len(), "call")];
+    for (status, word) in [
+        (Status::Error, "failed"),
+        (Status::NotRun, "not run"),
+        (Status::Cancelled, "cancelled"),
+    ] {
+        if count(status) > 0 || status == Status::Error {
+            parts.push(format!("{} {word}", count(status)));
+        }
+    }
+    let settings = config.settings();
+    for (key, peak) in settings
+        .keys
+        .iter()
+        .zip(&finished.record.peaks)
+        .filter(|(_, peak)| **peak > 0)
+    {
+        parts.push(format!(
+            "key {}: peak {peak} of {}",
+            clean(&key.name),
+            key.limit
+        ));
+    }
+    let nanos = |time: Duration| duration(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    parts.push(nanos(took));
+    let cost = finished.cost;
+    let each = cost
+        .time
+        .checked_div(u32::try_from(cost.decisions).unwrap_or(u32::MAX))
+        .unwrap_or_default();
+    let decisions = plural(
+        usize::try_from(cost.decisions).unwrap_or(usize::MAX),
+        "decision",
+    );
+    parts.push(format!(
+        "{decisions} by policy {} in {} ({} each)",
+        blueprint.identity(),
+        nanos(cost.time),
+        nanos(each)
+    ));
+    parts.join(", ")
+}
+
+fn print(finished: &Finished, format: Format) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match format {
+        Format::Json => {
+            let peaks: serde_json::Map<_, _> = finished
+                .record
+                .keys
+                .iter()
+                .cloned()
+                .zip(finished.record.peaks.iter().map(|peak| json!(peak)))
+                .collect();
+            let envelope = json!({
+                "format": "jp-policy.run",
+                "version": 1,
+                "data": {
+                    "responses": finished.responses,
+                    "peaks": peaks,
+                    "decisions": finished.cost.decisions,
+                    "faults": finished.record.faults.iter().map(|fault| json!({
+                        "kind": fault.kind.word(),
+                        "policy": fault.policy.name,
+                        "digest": fault.policy.digest,
+                        "message": fault.to_string(),
+                        "at": fault.at,
+                    })).collect::<Vec<_>>(),
+                },
+            });
+            serde_json::to_writer_pretty(&mut out, &envelope)?;
+            writeln!(out)?;
+        }
+        Format::Text => {
+            for response in &finished.responses {
+                let status = match response.status {
+                    Status::Ok => "ok",
+                    Status::Error => "error",
+                    Status::NotRun => "not run",
+                    Status::Cancelled => "cancelled",
+                };
+                writeln!(
+                    out,
+                    "--- {} {}: {status}",
+                    clean(&response.id),
+                    clean(&response.name)
+                )?;
+                let content = &response.content;
+                let end = if content.is_empty() || content.ends_with('\n') {
+                    ""
+                } else {
+                    "\n"
+                };
+                write!(out, "{content}{end}")?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

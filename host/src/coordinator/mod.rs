@@ -1,0 +1,16 @@
+//! The Host's event loop: joins the scheduler, the tool server and the people.
+//!
+//! A [`Coordinator`] serves one batch. Everything that happens (an execution ran, a person replied, the policy answered, a
+//! command came in, a wake-up is due) reaches one loop, which tells the scheduler and does what the scheduler's events say.
+//! Nothing else touches the scheduler, so there is no lock. The policy is asked on another thread: one that hangs delays
+//! releases until its budget ends it, and nothing else.
+
+mod control;
+mod event_loop;
+mod people;
+mod response;
+
+pub use control::Handle;
+pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
+pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
+pub use response::{Response, Status};

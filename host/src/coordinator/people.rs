@@ -1,0 +1,96 @@
+//! What people are asked. One prompt is open at a time, in the order they arose.
+
+use std::{future::Future, pin::Pin};
+
+use serde_json::{Map, Value as Json};
+
+use crate::server::Question;
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub enum Prompt {
+    /// May this call run?
+    Approve {
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        arguments: Map<String, Json>,
+    },
+    /// A running call asks.
+    Question {
+        /// The tool.
+        tool: String,
+        /// The id of the call.
+        id: String,
+        /// What it asks.
+        question: Question,
+    },
+    /// May this result be delivered?
+    Review {
+        /// The tool.
+        tool: String,
+        /// The result.
+        content: String,
+        /// Whether it may be edited.
+        edit: bool,
+    },
+}
+
+/// What a person says.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// To [`Prompt::Approve`].
+    Approval(Approval),
+    /// To [`Prompt::Question`]; none: the question was dismissed.
+    Answer(Option<Json>),
+    /// To [`Prompt::Review`].
+    Review(Review),
+}
+
+/// Whether a call may run.
+#[derive(Debug, Clone)]
+pub enum Approval {
+    /// It may, perhaps with other arguments.
+    Run(Option<Map<String, Json>>),
+    /// It may not; the response says so, and why.
+    Reject(String),
+}
+
+/// What becomes of a result.
+#[derive(Debug, Clone)]
+pub enum Review {
+    /// It is delivered as it is.
+    Deliver,
+    /// This is delivered instead.
+    Replace(String),
+    /// It is not delivered.
+    Withhold,
+}
+
+/// Asks people. The future may be dropped at any time: then the prompt is closed, and a late reply has no effect.
+pub trait People: Send + Sync {
+    /// Asks, and waits for the reply.
+    fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
+}
+
+/// Nobody is there to be asked: calls are approved or rejected as said, questions get their own default or no answer, results
+/// are delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody {
+    /// Whether calls that need approval are approved.
+    pub approve: bool,
+}
+
+impl People for Nobody {
+    fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        let reply = match prompt {
+            Prompt::Approve { .. } if self.approve => Reply::Approval(Approval::Run(None)),
+            Prompt::Approve { tool, .. } => Reply::Approval(Approval::Reject(format!(
+                "tool `{tool}` runs after approval only, and there was nobody to ask"
+            ))),
+            Prompt::Question { question, .. } => Reply::Answer(question.default),
+            Prompt::Review { .. } => Reply::Review(Review::Deliver),
+        };
+        Box::pin(std::future::ready(reply))
+    }
+}

@@ -1,0 +1,263 @@
+//! A batch as bars in a terminal: one row a call, waiting and running told apart.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::{
+    batch::{End, Instant},
+    record::{CallRecord, Record},
+    scheduler::Settlement,
+};
+
+/// The widest terminal that is used up: wider bars tell no more.
+const WIDEST: usize = 160;
+
+/// Rows of a long batch; of what is longer, the first and the last ones are shown.
+const ROWS: usize = 60;
+
+/// The label's share of a wide terminal.
+const LABEL: usize = 32;
+
+const WAITING: Style = AnsiColor::BrightBlack.on_default();
+const RUNNING: Style = AnsiColor::Cyan.on_default();
+const ASKING: Style = AnsiColor::Yellow.on_default();
+const FAILED: Style = AnsiColor::Red.on_default();
+
+/// Draws the record for a terminal of this width, with colours as ANSI sequences where `styled`.
+pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
+    let width = width.clamp(40, WIDEST);
+    let labels: Vec<String> = (1..)
+        .zip(&record.calls)
+        .map(|(place, call)| format!("{place} {}", clean(&call.label)))
+        .collect();
+    let label = labels
+        .iter()
+        .map(|label| label.width())
+        .max()
+        .unwrap_or(0)
+        .min(LABEL.min(width / 3));
+    let notes: Vec<String> = record
+        .calls
+        .iter()
+        .map(|call| note(call, width >= 72))
+        .collect();
+    let note = notes.iter().map(|note| note.width()).max().unwrap_or(0);
+    let bars = width.saturating_sub(label + note + 4).max(8);
+    let scale = Scale {
+        until: record.until.max(1),
+        cells: bars,
+    };
+
+    let mut out = String::new();
+    let hidden = record.calls.len().saturating_sub(ROWS);
+    let gap = ROWS / 2..ROWS / 2 + hidden;
+    let _ = writeln!(out, "{:label$}  {}", "", scale.axis());
+    for (place, call) in record.calls.iter().enumerate() {
+        if hidden > 0 && gap.contains(&place) {
+            if place == gap.start {
+                let _ = writeln!(out, "{:label$}  ... {hidden} more calls ...", "");
+            }
+            continue;
+        }
+        let bar = paint(&scale.bar(call), styled);
+        let _ = writeln!(
+            out,
+            "{}  {bar}  {}",
+            fit(&labels[place], label),
+            notes[place]
+        );
+    }
+    out
+}
+
+struct Scale {
+    until: Instant,
+    cells: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Blank,
+    Waiting,
+    Running,
+    Asking,
+    Failed,
+}
+
+impl Scale {
+    fn cell(&self, at: Instant) -> usize {
+        let cell = u128::from(at) * self.cells as u128 / u128::from(self.until);
+        usize::try_from(cell).unwrap_or(self.cells).min(self.cells)
+    }
+
+    /// Fills the cells of a span. What is shorter than a cell still gets one.
+    fn fill(&self, cells: &mut [Cell], from: Instant, to: Option<Instant>, with: Cell) {
+        let last = self.cells - 1;
+        let from = self.cell(from).min(last);
+        let to = to.map_or(self.cells, |to| self.cell(to)).max(from + 1);
+        cells[from..to.min(self.cells)].fill(with);
+    }
+
+    fn bar(&self, call: &CallRecord) -> Vec<Cell> {
+        let mut cells = vec![Cell::Blank; self.cells];
+        for span in call.parked.iter().filter(|span| span.to != Some(span.from)) {
+            self.fill(&mut cells, span.from, span.to, Cell::Waiting);
+        }
+        for run in call.runs.iter().filter(|run| !run.gated) {
+            let with = if matches!(run.end, Some(End::Failed | End::Stopped)) {
+                Cell::Failed
+            } else {
+                Cell::Running
+            };
+            self.fill(&mut cells, run.span.from, run.span.to, with);
+            for ask in &run.asks {
+                self.fill(&mut cells, ask.from, ask.to, Cell::Asking);
+            }
+        }
+        cells
+    }
+
+    /// Round times over the cells, as many as fit.
+    fn axis(&self) -> String {
+        const ROOM: usize = 12;
+        const STEPS: [Instant; 3] = [1, 2, 5];
+        let fitting = (self.cells / ROOM).max(1) as Instant;
+        let mut step = 1;
+        'search: for power in 0..19 {
+            for factor in STEPS {
+                step = factor * 10_u64.pow(power);
+                if self.until / step <= fitting {
+                    break 'search;
+                }
+            }
+        }
+        let mut axis = String::new();
+        for at in (0..=self.until / step).map(|n| n * step) {
+            let text = duration(at);
+            let cell = self.cell(at);
+            if cell >= axis.width() && cell + text.width() <= self.cells {
+                let _ = write!(axis, "{:pad$}{text} ", "", pad = cell - axis.width());
+            }
+        }
+        axis.trim_end().to_owned()
+    }
+}
+
+fn paint(cells: &[Cell], styled: bool) -> String {
+    let mut out = String::new();
+    for run in cells.chunk_by(|a, b| a == b) {
+        let (character, style) = match run[0] {
+            Cell::Blank => (' ', Style::new()),
+            Cell::Waiting => ('░', WAITING),
+            Cell::Running => ('█', RUNNING),
+            Cell::Asking => ('▒', ASKING),
+            Cell::Failed => ('▓', FAILED),
+        };
+        let text: String = std::iter::repeat_n(character, run.len()).collect();
+        if styled && style != Style::new() {
+            let _ = write!(out, "{style}{text}{style:#}");
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out
+}
+
+/// What stands behind a bar: how long it waited and ran, and how it came out.
+fn note(call: &CallRecord, wide: bool) -> String {
+    let sum = |spans: &mut dyn Iterator<Item = (Instant, Option<Instant>)>| -> Instant {
+        spans.filter_map(|(from, to)| Some(to? - from)).sum()
+    };
+    let waited = sum(&mut call.parked.iter().map(|span| (span.from, span.to)));
+    let ran = sum(&mut call
+        .runs
+        .iter()
+        .filter(|run| !run.gated)
+        .map(|run| (run.span.from, run.span.to)));
+    let outcome = match (call.settled, call.runs.last()) {
+        (Some((_, Settlement::Responded)), Some(run)) if run.gated => "not run",
+        (Some((_, Settlement::Responded)), Some(run)) => match run.end {
+            Some(End::Succeeded) => "ok",
+            Some(End::Stopped) => "stopped",
+            _ => "failed",
+        },
+        (Some((_, Settlement::Cancelled)), _) => "cancelled",
+        (Some((_, Settlement::PolicyFault)), _) => "policy fault",
+        (Some(_), _) => "not run",
+        (None, _) => "unsettled",
+    };
+    if call.runs.iter().all(|run| run.gated) {
+        return outcome.to_owned();
+    }
+    match (wide, waited) {
+        (true, 1..) => format!("{} after {} {outcome}", duration(ran), duration(waited)),
+        _ => format!("{} {outcome}", duration(ran)),
+    }
+}
+
+/// A duration for people: three digits at most, and the unit.
+pub fn duration(nanos: Instant) -> String {
+    const UNITS: [(Instant, &str); 4] = [
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "µs"),
+        (1, "ns"),
+    ];
+    if nanos == 0 {
+        return "0s".to_owned();
+    }
+    let seconds = nanos / 1_000_000_000;
+    match seconds {
+        3600.. => return format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+        100.. => return format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => {}
+    }
+    let (unit, name) = UNITS
+        .into_iter()
+        .find(|(unit, _)| nanos >= *unit)
+        .unwrap_or((1, "ns"));
+    let value = nanos as f64 / unit as f64;
+    let decimals = if value < 9.995 {
+        2
+    } else {
+        usize::from(value < 99.95)
+    };
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{text}{name}")
+}
+
+/// Cut or filled up to exactly this width.
+pub fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return format!("{text}{:pad$}", "", pad = width - text.width());
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let wide = character.width().unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        used += wide;
+        out.push(character);
+    }
+    format!("{out}…{:pad$}", "", pad = width.saturating_sub(used + 1))
+}
+
+/// Without control characters, which would reach the terminal.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "timeline_tests.rs"]
+mod tests;

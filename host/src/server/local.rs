@@ -1,0 +1,177 @@
+//! Tools that are commands on this machine.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    ArgumentError, Outcome, ProcessWatch, Stop, arguments,
+    process::{self, Spec},
+    template,
+};
+use crate::config::{Config, Tool, ToolSource};
+
+/// Where commands run, and what their templates are told of it.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// The folder that commands run in, absolute.
+    pub root: PathBuf,
+    /// `context.workspace_id`.
+    pub id: String,
+    /// `context.conversation_id`.
+    pub conversation: String,
+}
+
+/// Runs the configured tools.
+pub struct Server {
+    tools: BTreeMap<String, Tool>,
+    workspace: Workspace,
+    watch: Option<Arc<dyn ProcessWatch>>,
+}
+
+/// A tool with its arguments and, when it is run again after a question, the answers.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The tool's configured name.
+    pub tool: String,
+    /// Its arguments, checked.
+    pub arguments: Map<String, Json>,
+    /// All answers so far, by question id.
+    pub answers: Map<String, Json>,
+}
+
+/// What came of one run, and whether it was cut short.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// What it gave.
+    pub outcome: Outcome,
+    /// It was stopped before it ended by itself.
+    pub stopped: bool,
+}
+
+impl Server {
+    /// A server of these tools.
+    pub fn new(config: &Config, workspace: Workspace) -> Self {
+        Self {
+            tools: config.tools.clone(),
+            workspace,
+            watch: None,
+        }
+    }
+
+    /// Tells `watch` of every process group.
+    #[must_use]
+    pub fn watched_by(mut self, watch: Arc<dyn ProcessWatch>) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// A tool's configuration.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// Fills in a tool's defaults and checks its arguments.
+    pub fn check_arguments(
+        &self,
+        tool: &str,
+        arguments: &mut Map<String, Json>,
+    ) -> Result<(), ArgumentError> {
+        self.tools
+            .get(tool)
+            .map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
+    }
+
+    /// Runs a released call once, until its processes are gone. Never fails: what goes wrong is an outcome.
+    pub async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
+        match self.spec(invocation) {
+            Err(message) => Ran {
+                outcome: Outcome::error(message),
+                stopped: false,
+            },
+            Ok(spec) => {
+                let program = spec.words.first().cloned().unwrap_or_default();
+                match process::run(spec, stop, self.watch.clone()).await {
+                    Ok(exit) => Ran {
+                        outcome: Outcome::read(&invocation.tool, &exit),
+                        stopped: exit.stopped,
+                    },
+                    Err(error) => Ran {
+                        outcome: Outcome::error(format!(
+                            "tool `{}`: failed to start `{program}` in `{}`: {error}",
+                            invocation.tool,
+                            self.workspace.root.display()
+                        )),
+                        stopped: false,
+                    },
+                }
+            }
+        }
+    }
+
+    fn spec(&self, invocation: &Invocation) -> Result<Spec, String> {
+        let name = &invocation.tool;
+        let tool = self
+            .tools
+            .get(name)
+            .ok_or_else(|| format!("no tool `{name}`"))?;
+        let called = match &tool.source {
+            ToolSource::Local(called) => called.as_ref().unwrap_or(name),
+            ToolSource::Mcp { server, .. } => {
+                return Err(format!(
+                    "tool `{name}` comes from the MCP server `{server}`, which this server does not run"
+                ));
+            }
+            ToolSource::Builtin(_) => {
+                return Err(format!("tool `{name}` is built into jp, which is not here"));
+            }
+        };
+        let command = tool
+            .command
+            .as_ref()
+            .ok_or_else(|| format!("tool `{name}` has no `command`"))?;
+        let context = json!({
+            "tool": {
+                "name": called,
+                "arguments": invocation.arguments,
+                "answers": invocation.answers,
+                "options": tool.options,
+            },
+            "context": {
+                "action": "run",
+                "root": self.workspace.root,
+                "access": null,
+                "workspace_id": self.workspace.id,
+                "conversation_id": self.workspace.conversation,
+                "config_dir": tool.folder,
+            },
+        });
+        let words =
+            template::fill(command, &context).map_err(|error| format!("tool `{name}`: {error}"))?;
+        Ok(Spec {
+            words: resolve(words, &self.workspace.root),
+            folder: self.workspace.root.clone(),
+            environment: Vec::new(),
+        })
+    }
+}
+
+/// A program that is given as a relative path is meant relative to the workspace, whatever the current folder is.
+fn resolve(mut words: Vec<String>, root: &Path) -> Vec<String> {
+    if let Some(program) = words.first_mut()
+        && program.contains('/')
+        && Path::new(program).is_relative()
+    {
+        *program = root.join(&*program).to_string_lossy().into_owned();
+    }
+    words
+}

@@ -1,0 +1,304 @@
+//! One process of a tool, and the group it leads: run, captured, stopped, and really gone in the end.
+
+use std::{io, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    process::Command,
+    time::{Instant, sleep, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of standard output that are kept. A model can't read a thousandth of it.
+const STDOUT: usize = 16 << 20;
+
+/// Bytes of standard error that are kept, the last ones: that is where the error stands.
+const STDERR: usize = 64 << 10;
+
+/// How long a process that was asked to stop may take before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a process's output is waited for once it has exited: what it left in the background may hold the pipes for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// How long a killed group may take to disappear. It is dying; only the kernel is still busy with it.
+const DYING: Duration = Duration::from_secs(5);
+
+/// Is told of every process group that exists, so that something outside can end what outlives the host.
+pub trait ProcessWatch: Send + Sync {
+    /// A group came to be, led by this process.
+    fn started(&self, group: u32);
+    /// It is gone.
+    fn gone(&self, group: u32);
+}
+
+/// Asks executions to stop: first gently, then not.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    /// TERM, and KILL after a grace time.
+    pub gently: CancellationToken,
+    /// KILL.
+    pub now: CancellationToken,
+}
+
+/// What to run.
+pub(super) struct Spec {
+    pub(super) words: Vec<String>,
+    pub(super) folder: PathBuf,
+    pub(super) environment: Vec<(String, String)>,
+}
+
+/// What a process left behind.
+#[derive(Debug)]
+pub(super) struct Exit {
+    pub(super) success: bool,
+    /// "exit status: 1", "signal: 9 (SIGKILL)".
+    pub(super) status: String,
+    pub(super) stdout: Captured,
+    pub(super) stderr: Captured,
+    /// It was stopped before it ended by itself.
+    pub(super) stopped: bool,
+}
+
+/// Output, up to a bound.
+#[derive(Debug)]
+pub(super) struct Captured {
+    pub(super) bytes: Vec<u8>,
+    /// How many bytes there were.
+    pub(super) total: u64,
+    bound: usize,
+    keep_end: bool,
+}
+
+impl Captured {
+    fn new(bound: usize, keep_end: bool) -> Self {
+        Self {
+            bytes: Vec::new(),
+            total: 0,
+            bound,
+            keep_end,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn whole(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.to_vec(),
+            total: bytes.len() as u64,
+            bound: usize::MAX,
+            keep_end: false,
+        }
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.total > self.bytes.len() as u64
+    }
+
+    /// The end of a text, for messages.
+    pub(super) fn text_end(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let text = text.trim();
+        if self.is_cut() {
+            format!("...{text}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn push(&mut self, chunk: &[u8]) {
+        self.total += chunk.len() as u64;
+        if self.keep_end {
+            self.bytes.extend_from_slice(chunk);
+            // Cutting at twice the bound keeps the cost of moving bytes linear.
+            if self.bytes.len() > 2 * self.bound {
+                self.bytes.drain(..self.bytes.len() - self.bound);
+            }
+        } else {
+            let room = self.bound - self.bytes.len();
+            self.bytes
+                .extend_from_slice(&chunk[..chunk.len().min(room)]);
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.bytes.len() > self.bound {
+            self.bytes.drain(..self.bytes.len() - self.bound);
+        }
+    }
+
+    /// Reads to the end; what does not fit is read and dropped, so that the process never blocks on a full pipe.
+    async fn read(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
+        let Some(mut pipe) = pipe else {
+            return;
+        };
+        let mut chunk = vec![0; 64 << 10];
+        while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
+            self.push(&chunk[..length]);
+        }
+    }
+}
+
+/// Runs a process until its whole group is gone.
+pub(super) async fn run(
+    spec: Spec,
+    stop: &Stop,
+    watch: Option<Arc<dyn ProcessWatch>>,
+) -> io::Result<Exit> {
+    let (program, arguments) = spec
+        .words
+        .split_first()
+        .ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(&spec.folder)
+        .envs(spec.environment)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    // A group of its own: the terminal's Ctrl-C does not reach it, and a stop reaches all of it.
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    let group = Group::new(child.id(), watch);
+    let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Captured::new(STDOUT, false), Captured::new(STDERR, true));
+    let mut status = None;
+    let mut stopped = false;
+    {
+        let read = async { tokio::join!(stdout.read(stdout_pipe), stderr.read(stderr_pipe)) };
+        tokio::pin!(read);
+        let mut read_all = false;
+        let mut kill_at: Option<Instant> = None;
+        while status.is_none() || !read_all {
+            tokio::select! {
+                exited = child.wait(), if status.is_none() => {
+                    status = Some(exited?);
+                    // What it left in the background gets a moment to finish writing.
+                    let at = Instant::now() + DRAIN;
+                    kill_at = Some(kill_at.map_or(at, |kill| kill.min(at)));
+                }
+                _ = &mut read, if !read_all => read_all = true,
+                () = stop.gently.cancelled(), if !stopped => {
+                    stopped = true;
+                    group.terminate();
+                    kill_at = Some(Instant::now() + GRACE);
+                }
+                () = stop.now.cancelled(), if kill_at.is_none_or(|at| at > Instant::now()) => {
+                    stopped = true;
+                    kill_at = Some(Instant::now());
+                }
+                () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => {
+                    group.kill();
+                    if status.is_some() {
+                        // Whoever still holds a pipe has left the group.
+                        let _ = tokio::time::timeout(DRAIN, &mut read).await;
+                        break;
+                    }
+                    kill_at = Some(Instant::now() + GRACE);
+                }
+            }
+        }
+    }
+    group.vanish(stopped && !stop.now.is_cancelled()).await;
+    stdout.finish();
+    stderr.finish();
+    let status = match status {
+        Some(status) => status,
+        None => child.wait().await?,
+    };
+    Ok(Exit {
+        success: status.success(),
+        status: status.to_string(),
+        stdout,
+        stderr,
+        stopped,
+    })
+}
+
+/// A process group that is ended when this is dropped.
+struct Group {
+    leader: Option<u32>,
+    watch: Option<Arc<dyn ProcessWatch>>,
+}
+
+impl Group {
+    fn new(leader: Option<u32>, watch: Option<Arc<dyn ProcessWatch>>) -> Self {
+        if let (Some(leader), Some(watch)) = (leader, &watch) {
+            watch.started(leader);
+        }
+        Self { leader, watch }
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(leader) = self.pid() {
+            // Nobody left to signal is what we want.
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.leader?).ok()?)
+    }
+
+    #[cfg(unix)]
+    fn terminate(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    #[cfg(unix)]
+    fn kill(&self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    #[cfg(unix)]
+    fn is_alive(&self) -> bool {
+        self.pid()
+            .is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+    }
+
+    #[cfg(not(unix))]
+    fn terminate(&self) {}
+
+    #[cfg(not(unix))]
+    fn kill(&self) {}
+
+    #[cfg(not(unix))]
+    fn is_alive(&self) -> bool {
+        false
+    }
+
+    /// Waits until nothing of the group is left; what is left of a group whose leader is gone is killed, after the grace time
+    /// where it was asked gently.
+    async fn vanish(mut self, gently: bool) {
+        let start = Instant::now();
+        let kill_at = if gently { start + GRACE } else { start };
+        let mut pause = Duration::from_millis(1);
+        while self.is_alive() && start.elapsed() < GRACE + DYING {
+            if Instant::now() >= kill_at {
+                self.kill();
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        if let (Some(leader), Some(watch)) = (self.leader.take(), &self.watch) {
+            watch.gone(leader);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if self.leader.is_some() {
+            self.kill();
+            self.forget();
+        }
+    }
+}
