@@ -1,6 +1,8 @@
 //! Bounds and orders the tool calls of an assistant's response by a release policy.
 
 pub mod batch;
+#[cfg(feature = "build")]
+pub mod build;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
@@ -14,3 +16,4 @@ pub mod record;
 pub mod scheduler;
 #[cfg(feature = "live")]
 pub mod server;
+pub mod text;

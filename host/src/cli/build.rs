@@ -1,11 +1,85 @@
 //! `jp-policy build`: builds a policy.
-use super::Exit;
+
+use std::path::PathBuf;
+
 use anyhow::Result;
 
-/// Build a policy
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+use super::Exit;
+use crate::{
+    build::{Comparison, Toolchain, imports},
+    policy::{
+        Blueprint as _,
+        wasm::{Budget, Component, Engine},
+    },
+};
 
-pub(super) fn run(_: &Args) -> Result<Exit> {
-    Ok(Exit::Fine)
+/// Build a policy crate into a component
+///
+/// Finds a toolchain for WebAssembly (rustup's, else Debian's), builds the crate, makes the module a component, checks that the
+/// host takes it, and writes it as NAME.wasm into the folder of the workspace, with a record of what it was built with.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  jp-policy build my-policy
+  jp-policy build policies/default --check
+
+Exit codes: 0 built (with --check: comes from its source), 1 does not come from its source, 2 can't be built.")]
+pub(super) struct Args {
+    /// The folders of the crates
+    #[arg(default_value = ".")]
+    folders: Vec<PathBuf>,
+    /// Write nothing; fail if the component that is there does not come from its source
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit> {
+    let toolchain = Toolchain::find()?;
+    let engine = Engine::new()?;
+    let mut exit = Exit::Fine;
+    for folder in &args.folders {
+        let built = toolchain.build(folder)?;
+        let shown = built
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let component = Component::from_bytes(&engine, &shown, &built.bytes, Budget::default())?;
+        if args.check {
+            match built.compare()? {
+                Comparison::Same => {
+                    anstream::println!("{shown}: comes from its source, byte for byte")
+                }
+                Comparison::OtherTools(record) => anstream::println!(
+                    "{shown}: its source builds; not compared, because it was built with {} and {}, and here are {} and {}",
+                    record.compiler,
+                    record.encoder,
+                    built.record.compiler,
+                    built.record.encoder
+                ),
+                Comparison::Different(why) => {
+                    anstream::eprintln!(
+                        "{shown}: does not come from its source: {why}; build it again and commit it"
+                    );
+                    exit = Exit::Failed;
+                }
+            }
+            continue;
+        }
+        built.write()?;
+        let imports = imports(&built.bytes);
+        anstream::println!("wrote    {}", built.path.display());
+        anstream::println!("policy   {}", component.identity());
+        anstream::println!("size     {} bytes", built.bytes.len());
+        anstream::println!(
+            "imports  {}",
+            if imports.is_empty() {
+                "none".to_owned()
+            } else {
+                imports.join(", ")
+            }
+        );
+        anstream::println!("digest   {}", built.record.digest);
+        anstream::println!("built by {}", built.record.compiler);
+    }
+    Ok(exit)
 }

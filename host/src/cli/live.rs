@@ -13,8 +13,9 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::{
     batch::{CallId, End},
     coordinator::{Observer, Snapshot},
-    harness::timeline::{clean, duration, fit},
+    harness::timeline::{duration, fit},
     scheduler::{Event, EventKind, Settlement, Waiting},
+    text::clean,
 };
 
 /// How often elapsed times are redrawn.

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use super::live::Screen;
 use crate::{
     coordinator::{Approval, People, Prompt, Reply, Review},
-    harness::timeline::clean,
     server::{AnswerType, Question},
+    text::clean,
 };
 
 /// The person at the terminal. The live view makes room while a prompt is open.

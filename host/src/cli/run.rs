@@ -22,13 +22,14 @@ use crate::{
     batch::Carried,
     config::{Config, ConfigError, PluginRun},
     coordinator::{Coordinator, Finished, Handle, Nobody, People, Setup, Status},
-    harness::timeline::{clean, duration, timeline},
+    harness::timeline::{duration, timeline},
     message::{self, Requests},
     policy::{
         Blueprint, Refusal,
         wasm::{Budget, Component, Engine},
     },
     server::{Server, Workspace},
+    text::clean,
 };
 
 /// Run a batch of tool calls as real processes

@@ -49,10 +49,10 @@ impl FanOut {
                     &[("continue", OnError::Continue), ("stop", OnError::Stop)],
                 );
                 if let Some(moved) = reader.take("concurrency") {
-                    let what = &reader.what;
+                    let what = reader.what.trim_end_matches('`');
                     reader.problems.push(
                         Diagnostic::error(format!(
-                            "{what}.concurrency moved: it is the tool's `concurrency` now"
+                            "{what}.concurrency` moved: it is the tool's `concurrency` now"
                         ))
                         .at(&moved.name, "moved")
                         .help(format!(

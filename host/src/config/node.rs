@@ -10,6 +10,8 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use crate::text::escape;
+
 use super::{
     diagnostic::Diagnostic,
     source::{Located, Place, Source},
@@ -103,7 +105,7 @@ impl Value {
     pub fn quote(&self) -> String {
         let text = match self {
             Self::Integer(text) | Self::Float(text) => text.clone(),
-            other => other.to_json().to_string(),
+            other => escape(&other.to_json().to_string()),
         };
         if text.chars().count() > 60 {
             format!("{}...", text.chars().take(57).collect::<String>())

@@ -204,12 +204,15 @@ impl Tool {
 
         let what = reader.what.clone();
         let problems = &mut *reader.problems;
+        let before = problems.len();
         let source = match source {
             Some(text) => read_source(&what, &text, problems),
             None => Some(ToolSource::Local(None)),
         };
         let command = command.and_then(|entry| read_command(&what, entry.node, problems));
-        if matches!(source, Some(ToolSource::Local(_))) && command.is_none() && problems.is_empty()
+        if matches!(source, Some(ToolSource::Local(_)))
+            && command.is_none()
+            && problems.len() == before
         {
             problems.push(
                 Diagnostic::warning(format!("{what} is local and has no `command`"))

@@ -388,14 +388,22 @@ impl Coordinator {
         let now = self.now();
         match command {
             Command::Submit(requests) => self.submit(requests),
-            Command::Cancel => self.scheduler.cancel(now),
+            Command::Cancel => self.cancel(now),
             Command::Kill => {
-                self.scheduler.cancel(now);
+                self.cancel(now);
                 for active in self.active.values() {
                     active.stop.now.cancel();
                 }
             }
             Command::Restart => self.scheduler.restart(now),
+        }
+    }
+
+    /// Results that are under review are delivered as they are: what has finished keeps its real result.
+    fn cancel(&mut self, now: Instant) {
+        self.scheduler.cancel(now);
+        for call in (0..).take(self.requests.len()) {
+            self.scheduler.respond(now, call);
         }
     }
 

@@ -9,4 +9,4 @@ mod verdict;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{SimulateError, Simulation, simulate};
-pub use verdict::{Mismatch, mismatches};
+pub use verdict::{Mismatch, judge, mismatches};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::{
     batch::{End, Instant},
-    record::{CallRecord, Record},
+    record::{CallRecord, Record, Span},
     scheduler::Settlement,
 };
 
@@ -48,7 +48,16 @@ pub fn ends(record: &Record) -> String {
 pub fn parked(record: &Record) -> String {
     let mut out = String::new();
     for call in &record.calls {
-        for span in call.parked.iter().filter(|span| span.to != Some(span.from)) {
+        // A restart parks a call again at the same instant: it waited without a break.
+        let touching = |a: &Span, b: &Span| a.to == Some(b.from);
+        for spans in call.parked.chunk_by(touching) {
+            let span = Span {
+                from: spans[0].from,
+                to: spans[spans.len() - 1].to,
+            };
+            if span.to == Some(span.from) {
+                continue;
+            }
             if !out.is_empty() {
                 out.push_str(", ");
             }

@@ -125,8 +125,10 @@ pub struct Expect {
     pub peaks: BTreeMap<String, u32>,
     /// The kinds of the policy's faults, in order.
     pub faults: Option<Vec<String>>,
-    /// What is wrong with the configuration: the messages of all errors.
+    /// What is wrong with the configuration, or what the policy refuses of it: the messages of all errors.
     pub errors: Option<Vec<String>>,
+    /// The messages of all warnings.
+    pub warnings: Option<Vec<String>>,
 }
 
 impl Scenario {
@@ -517,13 +519,13 @@ fn read_expect(node: Node, problems: &mut Vec<Diagnostic>) -> Expect {
         ["starts", "ends", "parked", "responses"].map(|field| reader.string(field));
     let settled = reader.take("settled");
     let peaks = reader.take("peaks");
-    let lists = ["faults", "errors"].map(|field| (field, reader.take(field)));
+    let lists = ["faults", "errors", "warnings"].map(|field| (field, reader.take(field)));
     let problems = &mut *reader.problems;
     let settled = settled.and_then(|entry| time("expect: `settled`", &entry.node, problems));
     let peaks = peaks
         .map(|entry| read_peaks(entry.node, problems))
         .unwrap_or_default();
-    let [faults, errors] = lists.map(|(field, entry)| {
+    let [faults, errors, warnings] = lists.map(|(field, entry)| {
         let entry = entry?;
         let mut texts = Vec::new();
         for item in items(Some(entry), field, problems) {
@@ -550,6 +552,7 @@ fn read_expect(node: Node, problems: &mut Vec<Diagnostic>) -> Expect {
         peaks,
         faults,
         errors,
+        warnings,
     }
 }
 

@@ -73,9 +73,14 @@ pub fn simulate(
     let arguments = Arguments::default();
     let policy = blueprint
         .instantiate(&settings, arguments.clone())
-        .map_err(|refusal| SimulateError::Refused {
-            policy: blueprint.identity().name.clone(),
-            refusal,
+        .map_err(|refusal| match refusal {
+            Refusal::Settings(problems) => SimulateError::Config(ConfigError(
+                config.refused(&blueprint.identity().name, &problems),
+            )),
+            refusal => SimulateError::Refused {
+                policy: blueprint.identity().name.clone(),
+                refusal,
+            },
         })?;
     let options = Options {
         guard: config.release.guard,
@@ -198,6 +203,8 @@ impl World<'_> {
             self.drain(now);
             while let Some(question) = self.scheduler.poll_question(now) {
                 self.scheduler.answer(now, question.ask());
+                // What a release brings about at the same instant may bring the next question about.
+                self.drain(now);
             }
             self.drain(now);
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
@@ -252,7 +259,13 @@ impl World<'_> {
                     self.scheduler.end(now, *execution, End::Succeeded);
                 }
             }
-            Planned::Cancel => self.scheduler.cancel(now),
+            Planned::Cancel => {
+                self.scheduler.cancel(now);
+                // Results that were under review are kept as they are.
+                for call in (0..).take(self.scheduler.batch().calls().len()) {
+                    self.scheduler.respond(now, call);
+                }
+            }
             Planned::Restart => self.scheduler.restart(now),
         }
         self.drain(now);
@@ -260,9 +273,8 @@ impl World<'_> {
 
     fn phase_over(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
         let spec = &self.scenario.calls[call as usize];
-        if self.stopped.contains(&execution) && self.scheduler.batch().call_of(execution).is_none()
-        {
-            // The stopped run of a call that was restarted: it is gone when it is gone.
+        if self.stopped.contains(&execution) {
+            // It is gone when it is gone.
             return;
         }
         if spec.phases[phase].asks {

@@ -9,6 +9,7 @@ use crate::{
     batch::{End, Instant},
     record::{CallRecord, Record},
     scheduler::Settlement,
+    text::clean,
 };
 
 /// The widest terminal that is used up: wider bars tell no more.
@@ -249,13 +250,6 @@ pub fn fit(text: &str, width: usize) -> String {
         out.push(character);
     }
     format!("{out}…{:pad$}", "", pad = width.saturating_sub(used + 1))
-}
-
-/// Without control characters, which would reach the terminal.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
 }
 
 #[cfg(test)]

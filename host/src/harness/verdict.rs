@@ -4,9 +4,14 @@ use std::fmt;
 
 use super::{
     notation::{ends, parked, responses, seconds, starts},
-    scenario::Expect,
+    scenario::{Expect, Scenario},
+    simulate::{SimulateError, simulate},
 };
-use crate::record::Record;
+use crate::{
+    config::{ConfigError, Diagnostic, Severity},
+    policy::Blueprint,
+    record::Record,
+};
 
 /// Something that came out differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +32,57 @@ impl fmt::Display for Mismatch {
             self.what, self.expected, self.actual
         )
     }
+}
+
+/// Lives through a scenario under a policy and holds what happened against what it expects.
+pub fn judge(scenario: &Scenario, blueprint: &dyn Blueprint) -> Vec<Mismatch> {
+    let expect = &scenario.expect;
+    let mut found = Vec::new();
+    let (warnings, errors) = match (&scenario.config, simulate(scenario, blueprint)) {
+        (Ok(config), Ok(simulation)) => {
+            found.extend(mismatches(expect, &simulation.record));
+            (messages(&config.warnings, Severity::Warning), Vec::new())
+        }
+        (Ok(config), Err(SimulateError::Config(ConfigError(refused)))) => (
+            messages(&config.warnings, Severity::Warning),
+            messages(&refused, Severity::Error),
+        ),
+        (Err(ConfigError(problems)), _) => (
+            messages(problems, Severity::Warning),
+            messages(problems, Severity::Error),
+        ),
+        (Ok(config), Err(error)) => (
+            messages(&config.warnings, Severity::Warning),
+            vec![error.to_string()],
+        ),
+    };
+    let lists = [
+        (
+            "errors",
+            expect.errors.as_ref().or(Some(&Vec::new())).cloned(),
+            errors,
+        ),
+        ("warnings", expect.warnings.clone(), warnings),
+    ];
+    for (what, expected, actual) in lists {
+        if let Some(expected) = expected.filter(|expected| *expected != actual) {
+            let list = |texts: &[String]| texts.join("\n            ");
+            let (expected, actual) = (list(&expected), list(&actual));
+            found.push(Mismatch {
+                what: what.to_owned(),
+                expected,
+                actual,
+            });
+        }
+    }
+    found
+}
+
+fn messages(problems: &[Diagnostic], severity: Severity) -> Vec<String> {
+    let problems = problems
+        .iter()
+        .filter(|problem| problem.severity == severity);
+    problems.map(|problem| problem.message.clone()).collect()
 }
 
 /// Everything that came out differently. What the scenario does not expect is not looked at, with one exception: a fault of

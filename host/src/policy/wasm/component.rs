@@ -9,13 +9,11 @@ use wasmtime::{
     component::{Linker, TypedFunc},
 };
 
-use super::{
-    Budget, Engine,
-    budget::Exceeded,
-    state::{State, clean},
-    v0_1,
+use super::{Budget, Engine, budget::Exceeded, state::State, v0_1};
+use crate::{
+    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
+    text::clean_to,
 };
-use crate::policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
 
 /// Characters of a plugin's name.
 const NAME: usize = 64;
@@ -179,7 +177,7 @@ impl Component {
             .and_then(|mut instance| {
                 instance.call(|store, world| world.jp_plugin_plugin().call_name(store))
             })
-            .map(|name| clean(&name, NAME))
+            .map(|name| clean_to(&name, NAME))
             .map_err(|fault| LoadError::Name { path, fault })?;
         Ok(loaded)
     }
@@ -233,7 +231,7 @@ impl Blueprint for Component {
         match configured {
             Ok(view) => instance.view = v0_1::view(view),
             Err(problems) => {
-                let clean = |problem| {
+                let cleaned = |problem| {
                     let Problem {
                         key,
                         field,
@@ -242,10 +240,12 @@ impl Blueprint for Component {
                     Problem {
                         key,
                         field,
-                        message: self::clean(&message, MESSAGE),
+                        message: clean_to(&message, MESSAGE),
                     }
                 };
-                return Err(Refusal::Settings(problems.into_iter().map(clean).collect()));
+                return Err(Refusal::Settings(
+                    problems.into_iter().map(cleaned).collect(),
+                ));
             }
         }
         Ok(Box::new(instance))
@@ -292,7 +292,7 @@ impl Policy for Instance {
         match answer {
             Ok(decision) => Ok(v0_1::decision(decision)),
             Err(message) => Err(FaultKind::Error {
-                message: clean(&message, MESSAGE),
+                message: clean_to(&message, MESSAGE),
             }),
         }
     }
@@ -305,7 +305,7 @@ impl Policy for Instance {
             .call(|store, _| explain.call(store, (question, call)))
             .ok()?;
         self.explain = Some(explain);
-        Some(clean(&reason, MESSAGE)).filter(|reason| !reason.is_empty())
+        Some(clean_to(&reason, MESSAGE)).filter(|reason| !reason.is_empty())
     }
 }
 
@@ -338,7 +338,7 @@ fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> F
             message: panic.unwrap_or_else(|| trap.to_string()),
         },
         None => FaultKind::Unreadable {
-            message: clean(&error.root_cause().to_string(), MESSAGE),
+            message: clean_to(&error.root_cause().to_string(), MESSAGE),
         },
     }
 }

@@ -4,7 +4,7 @@ use super::{
     budget::{Budget, Limiter},
     v0_1::log::Level,
 };
-use crate::policy::Arguments;
+use crate::{policy::Arguments, text::clean_to};
 
 /// How many lines of log an instance may write between two questions; more are counted and dropped.
 const LOG_LINES: u32 = 100;
@@ -50,7 +50,7 @@ impl State {
     }
 
     pub(super) fn log(&mut self, level: Level, message: &str) {
-        let message = clean(message, LOG_LINE);
+        let message = clean_to(message, LOG_LINE);
         if level == Level::Panic {
             self.panic = Some(message);
             return;
@@ -67,17 +67,4 @@ impl State {
             Level::Error | Level::Panic => tracing::error!(target: "policy", "{message}"),
         }
     }
-}
-
-/// A plugin's text as it may reach a terminal: line breaks become spaces, other control characters go, and it is cut.
-pub(super) fn clean(text: &str, length: usize) -> String {
-    let mut chars = text
-        .chars()
-        .map(|c| if c == '\n' { ' ' } else { c })
-        .filter(|c| !c.is_control());
-    let mut cleaned: String = chars.by_ref().take(length).collect();
-    if chars.next().is_some() {
-        cleaned.push_str("...");
-    }
-    cleaned.trim().to_owned()
 }
