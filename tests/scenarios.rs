@@ -18,10 +18,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
         let path = entry.expect("its entries can be read").path();
         if path.is_dir() {
             files(&path, into);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
             into.push(path);
         }
     }
@@ -31,17 +28,11 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 fn every_scenario_comes_out_with_both_policies() {
     let engine = Engine::new().expect("an engine can be made");
     let policies: [(&str, Box<dyn Blueprint>); 2] = [
-        (
-            "component",
-            Box::new(Component::embedded(&engine).expect("the default component loads")),
-        ),
+        ("component", Box::new(Component::embedded(&engine).expect("the default component loads"))),
         ("native", Box::new(Native::rules())),
     ];
     let mut paths = Vec::new();
-    files(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scenarios"),
-        &mut paths,
-    );
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scenarios"), &mut paths);
     paths.sort();
     assert!(!paths.is_empty(), "there are scenarios");
     let mut failed = Vec::new();
@@ -49,9 +40,8 @@ fn every_scenario_comes_out_with_both_policies() {
         let found: Vec<String> = match Scenario::read(path) {
             Err(error) => vec![error.to_string()],
             Ok(scenario) => {
-                let judged = policies
-                    .iter()
-                    .map(|(name, policy)| (name, judge(&scenario, policy.as_ref())));
+                let judged =
+                    policies.iter().map(|(name, policy)| (name, judge(&scenario, policy.as_ref())));
                 judged
                     .flat_map(|(name, found)| {
                         found.into_iter().map(move |it| format!("({name}) {it}"))

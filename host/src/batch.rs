@@ -146,12 +146,7 @@ impl Batch {
         let mut batch = Self {
             calls: Vec::new(),
             tools: settings.tools.iter().map(|tool| tool.key).collect(),
-            keys: limits
-                .map(|limit| KeyState {
-                    limit,
-                    ..KeyState::default()
-                })
-                .collect(),
+            keys: limits.map(|limit| KeyState { limit, ..KeyState::default() }).collect(),
             names,
             ready: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -170,9 +165,7 @@ impl Batch {
                 batch.keys[key].running.insert(execution, None);
             }
             let key = key.and_then(|key| KeyIndex::try_from(key).ok());
-            batch
-                .executions
-                .insert(execution, Execution { key, call: None });
+            batch.executions.insert(execution, Execution { key, call: None });
         }
         batch
     }
@@ -213,9 +206,7 @@ impl Batch {
 
     /// Executions that hold a slot of a key.
     pub fn running(&self, key: KeyIndex) -> usize {
-        self.keys
-            .get(key as usize)
-            .map_or(0, |key| key.running.len())
+        self.keys.get(key as usize).map_or(0, |key| key.running.len())
     }
 
     /// The calls that hold a slot of a key, in written order. Executions of earlier batches, or from before a restart, have
@@ -233,10 +224,7 @@ impl Batch {
 
     /// The pending and parked calls of a key, in written order.
     pub fn waiting(&self, key: KeyIndex) -> impl Iterator<Item = CallId> {
-        self.keys
-            .get(key as usize)
-            .into_iter()
-            .flat_map(|key| key.waiting.iter().copied())
+        self.keys.get(key as usize).into_iter().flat_map(|key| key.waiting.iter().copied())
     }
 
     /// The executions in flight, those of earlier batches and from before a restart among them.
@@ -275,19 +263,16 @@ impl Batch {
     }
 
     /// Adds a call at the end of the written order; it is pending.
+    ///
+    /// # Panics
+    ///
+    /// With more than 2^32 calls.
     pub fn add(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
         let id = CallId::try_from(self.calls.len()).expect("a batch has fewer than 2^32 calls");
         let key = self.tools.get(tool as usize).copied().flatten();
         self.unsettled += 1;
         // Put in as settled, which nothing counts, and moved from there.
-        self.calls.push(Call {
-            parent,
-            tool,
-            key,
-            stage: Stage::Settled,
-            since: now,
-            changed: 0,
-        });
+        self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });
         self.set(now, id, Stage::Pending);
         id
     }
@@ -300,22 +285,13 @@ impl Batch {
     /// Parked to running.
     pub fn release(&mut self, now: Instant, call: CallId) -> Option<ExecutionId> {
         let execution = ExecutionId(self.next_execution);
-        let running = Stage::Running {
-            execution,
-            asking: false,
-        };
+        let running = Stage::Running { execution, asking: false };
         if !self.change(now, call, running, |stage| stage == Stage::Parked) {
             return None;
         }
         self.next_execution += 1;
         let key = self.get(call)?.key;
-        self.executions.insert(
-            execution,
-            Execution {
-                key,
-                call: Some(call),
-            },
-        );
+        self.executions.insert(execution, Execution { key, call: Some(call) });
         if let Some(key) = key {
             let state = &mut self.keys[key as usize];
             state.running.insert(execution, Some(call));
@@ -357,13 +333,7 @@ impl Batch {
             self.refresh(key);
         }
         if let Some(call) = ended.call {
-            self.set(
-                now,
-                call,
-                Stage::Ended {
-                    failed: end != End::Succeeded,
-                },
-            );
+            self.set(now, call, Stage::Ended { failed: end != End::Succeeded });
         } else {
             self.revision += 1;
         }

@@ -9,7 +9,8 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::Value as Json;
-use sha2::{Digest as _, Sha256};
+
+use crate::policy::wasm::digest;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -115,36 +116,23 @@ impl Toolchain {
         {
             return Ok(Self { compiler, ..rustup });
         }
-        let debian = Self {
-            cargo: "/usr/bin/cargo".into(),
-            rustc: "/usr/bin/rustc".into(),
-            ..rustup
-        };
+        let debian =
+            Self { cargo: "/usr/bin/cargo".into(), rustc: "/usr/bin/rustc".into(), ..rustup };
         if let Some(compiler) = debian.version()
             && let Some(sysroot) = debian.print("sysroot", &[])
         {
             let source = Path::new(&sysroot).join("lib/rustlib/src/rust");
             if source.join("library/std/Cargo.toml").is_file() {
-                return Ok(Self {
-                    compiler,
-                    std_source: Some(source),
-                    ..debian
-                });
+                return Ok(Self { compiler, std_source: Some(source), ..debian });
             }
         }
         Err(BuildError::NoToolchain)
     }
 
     fn version(&self) -> Option<String> {
-        let output = Command::new(&self.rustc)
-            .arg("--version")
-            .stderr(Stdio::null())
-            .output()
-            .ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        let output =
+            Command::new(&self.rustc).arg("--version").stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
     fn print(&self, what: &str, more: &[&str]) -> Option<String> {
@@ -154,10 +142,7 @@ impl Toolchain {
             .stderr(Stdio::null())
             .output()
             .ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
     /// Builds the policy crate in a folder. Cargo's messages go to standard error.
@@ -176,26 +161,19 @@ impl Toolchain {
             .env_remove("CARGO_TARGET_DIR")
             .env_remove("RUSTUP_TOOLCHAIN");
         if self.std_source.is_some() {
-            cargo
-                .env("RUSTC_BOOTSTRAP", "1")
-                .args(["-Z", "build-std=std,panic_abort"]);
+            cargo.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "build-std=std,panic_abort"]);
         }
         let program = self.cargo.display().to_string();
-        let status = cargo.status().map_err(|error| BuildError::Run {
-            program: program.clone(),
-            error,
-        })?;
+        let status =
+            cargo.status().map_err(|error| BuildError::Run { program: program.clone(), error })?;
         if !status.success() {
             return Err(BuildError::Failed {
                 program: format!("{program} build"),
                 status: status.to_string(),
             });
         }
-        let module = package
-            .target
-            .join(TARGET)
-            .join("release")
-            .join(format!("{}.wasm", package.lib));
+        let module =
+            package.target.join(TARGET).join("release").join(format!("{}.wasm", package.lib));
         let module = fs::read(&module).map_err(|error| file(&module, error))?;
         let bytes = componentize(&module)?;
         let record = BuildRecord {
@@ -203,11 +181,7 @@ impl Toolchain {
             encoder: ENCODER.to_owned(),
             digest: digest(&bytes),
         };
-        Ok(Built {
-            bytes,
-            path: package.component,
-            record,
-        })
+        Ok(Built { bytes, path: package.component, record })
     }
 
     /// Cargo's own separator, so that folders may have blanks.
@@ -244,17 +218,13 @@ impl Toolchain {
 
     fn package(&self, folder: &Path) -> Result<Package, BuildError> {
         let path = folder.display().to_string();
-        let not_a_crate = |why: &str| BuildError::NotACrate {
-            path: path.clone(),
-            why: why.to_owned(),
-        };
+        let not_a_crate =
+            |why: &str| BuildError::NotACrate { path: path.clone(), why: why.to_owned() };
         let manifest = folder.join("Cargo.toml");
         if !manifest.is_file() {
             return Err(not_a_crate("it has no `Cargo.toml`"));
         }
-        let manifest = manifest
-            .canonicalize()
-            .map_err(|error| file(&manifest, error))?;
+        let manifest = manifest.canonicalize().map_err(|error| file(&manifest, error))?;
         let program = self.cargo.display().to_string();
         let output = Command::new(&self.cargo)
             .args(["metadata", "--format-version", "1", "--manifest-path"])
@@ -263,10 +233,7 @@ impl Toolchain {
             .env_remove("RUSTUP_TOOLCHAIN")
             .stderr(Stdio::inherit())
             .output()
-            .map_err(|error| BuildError::Run {
-                program: program.clone(),
-                error,
-            })?;
+            .map_err(|error| BuildError::Run { program: program.clone(), error })?;
         if !output.status.success() {
             return Err(BuildError::Failed {
                 program: format!("{program} metadata"),
@@ -276,9 +243,7 @@ impl Toolchain {
         let metadata: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
             not_a_crate(&format!("cargo's description of it can't be read: {error}"))
         })?;
-        metadata
-            .package(&manifest)
-            .ok_or_else(|| not_a_crate("it has no library of type `cdylib`"))
+        metadata.package(&manifest).ok_or_else(|| not_a_crate("it has no library of type `cdylib`"))
     }
 }
 
@@ -315,20 +280,14 @@ struct Package {
 
 impl Metadata {
     fn package(self, manifest: &Path) -> Option<Package> {
-        let package = self
-            .packages
-            .iter()
-            .find(|package| package.manifest_path == manifest)?;
+        let package = self.packages.iter().find(|package| package.manifest_path == manifest)?;
         let lib = package
             .targets
             .iter()
             .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))?;
         let folder = manifest.parent()?;
         let name = folder.file_name()?.to_string_lossy().into_owned();
-        let local = self
-            .packages
-            .iter()
-            .filter(|package| package.source.is_none());
+        let local = self.packages.iter().filter(|package| package.source.is_none());
         Some(Package {
             manifest: manifest.to_owned(),
             lib: lib.name.replace('-', "_"),
@@ -336,10 +295,7 @@ impl Metadata {
             component: self.workspace_root.join(format!("{name}.wasm")),
             local: local
                 .filter_map(|package| {
-                    Some((
-                        package.manifest_path.parent()?.to_owned(),
-                        package.name.clone(),
-                    ))
+                    Some((package.manifest_path.parent()?.to_owned(), package.name.clone()))
                 })
                 .collect(),
         })
@@ -409,9 +365,7 @@ fn record_path(component: &Path) -> PathBuf {
 
 /// Makes a module that carries its component type a component.
 pub fn componentize(module: &[u8]) -> Result<Vec<u8>, BuildError> {
-    let encoder = wit_component::ComponentEncoder::default()
-        .validate(true)
-        .module(module);
+    let encoder = wit_component::ComponentEncoder::default().validate(true).module(module);
     encoder
         .and_then(|mut encoder| encoder.encode())
         .map_err(|error| BuildError::Encode(format!("{error:#}")))
@@ -421,10 +375,7 @@ pub fn componentize(module: &[u8]) -> Result<Vec<u8>, BuildError> {
 pub fn imports(component: &[u8]) -> Vec<String> {
     let mut depth = 0;
     let mut names = Vec::new();
-    for payload in wasmparser::Parser::new(0)
-        .parse_all(component)
-        .map_while(Result::ok)
-    {
+    for payload in wasmparser::Parser::new(0).parse_all(component).map_while(Result::ok) {
         match payload {
             wasmparser::Payload::ModuleSection { .. }
             | wasmparser::Payload::ComponentSection { .. } => depth += 1,
@@ -439,17 +390,6 @@ pub fn imports(component: &[u8]) -> Vec<String> {
     names
 }
 
-fn digest(bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("sha256:{hex}")
-}
-
 fn file(path: &Path, error: io::Error) -> BuildError {
-    BuildError::File {
-        path: path.display().to_string(),
-        error,
-    }
+    BuildError::File { path: path.display().to_string(), error }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use crate::text::clean_to;
+
 /// A call as the assistant wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -11,6 +13,25 @@ pub struct Request {
     pub name: String,
     /// Its arguments, or what is wrong with them. A call with wrong arguments is still a call and gets its response.
     pub arguments: Result<Map<String, Json>, String>,
+}
+
+impl Request {
+    /// The call in a few words: its tool, and what of its arguments is short.
+    pub fn title(&self) -> String {
+        const LENGTH: usize = 60;
+        const VALUE: usize = 20;
+        let mut title = self.name.clone();
+        for value in self.arguments.iter().flat_map(Map::values) {
+            let text = match value {
+                Json::String(text) => text.clone(),
+                Json::Number(number) => number.to_string(),
+                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => continue,
+            };
+            title.push(' ');
+            title.push_str(&clean_to(&text, VALUE));
+        }
+        clean_to(&title, LENGTH)
+    }
 }
 
 /// The calls of a message, and what is odd about them.
@@ -68,10 +89,9 @@ pub fn parse(text: &str) -> Result<Requests, MessageError> {
         let mut request = read(item, place)?;
         let taken = |id: &str| requests.calls.iter().any(|call| call.id == id);
         if taken(&request.id) {
-            let changed = (2..)
-                .map(|n| format!("{}#{n}", request.id))
-                .find(|id| !taken(id));
-            let changed = changed.unwrap_or_default();
+            let mut tries = (2..=place + 1).map(|n| format!("{}#{n}", request.id));
+            // There are more tries than earlier calls.
+            let changed = tries.find(|id| !taken(id)).unwrap_or_default();
             requests.warnings.push(format!(
                 "call {place} (`{}`) has the id {:?} of an earlier call; its response has the id {changed:?}",
                 request.name, request.id
@@ -89,27 +109,19 @@ fn find(message: &Json) -> Option<Vec<&Json>> {
         |items: &'_ [Json], kind: &str| -> bool { items.iter().any(|item| item["type"] == kind) };
     match message {
         Json::Array(items) if items.is_empty() => Some(Vec::new()),
-        Json::Array(items) if of_type(items, "tool_use") => Some(
-            items
-                .iter()
-                .filter(|item| item["type"] == "tool_use")
-                .collect(),
-        ),
-        Json::Array(items) if of_type(items, "function_call") => Some(
-            items
-                .iter()
-                .filter(|item| item["type"] == "function_call")
-                .collect(),
-        ),
+        Json::Array(items) if of_type(items, "tool_use") => {
+            Some(items.iter().filter(|item| item["type"] == "tool_use").collect())
+        }
+        Json::Array(items) if of_type(items, "function_call") => {
+            Some(items.iter().filter(|item| item["type"] == "function_call").collect())
+        }
         // OpenAI's `tool_calls` taken out of their message.
         Json::Array(items) if items.iter().all(|item| item["function"].is_object()) => {
             Some(items.iter().collect())
         }
-        Json::Array(items) if items.iter().any(|item| item["tool_calls"].is_array()) => items
-            .iter()
-            .rev()
-            .find(|item| item["tool_calls"].is_array())
-            .and_then(find),
+        Json::Array(items) if items.iter().any(|item| item["tool_calls"].is_array()) => {
+            items.iter().rev().find(|item| item["tool_calls"].is_array()).and_then(find)
+        }
         Json::Array(items) if items.iter().all(|item| item.get("name").is_some()) => {
             Some(items.iter().collect())
         }
@@ -120,9 +132,7 @@ fn find(message: &Json) -> Option<Vec<&Json>> {
             if let Some(Json::Array(choices)) = object.get("choices") {
                 return choices.first().and_then(|choice| find(&choice["message"]));
             }
-            let inner = ["content", "output", "calls"]
-                .iter()
-                .find_map(|field| object.get(*field));
+            let inner = ["content", "output", "calls"].iter().find_map(|field| object.get(*field));
             inner
                 .filter(|inner| inner.as_array().is_some_and(|items| !items.is_empty()))
                 .and_then(find)
@@ -151,11 +161,7 @@ fn read(item: &Json, place: usize) -> Result<Request, MessageError> {
         _ => format!("call_{place}"),
     };
     let arguments = function.get("arguments").or_else(|| function.get("input"));
-    Ok(Request {
-        id,
-        name,
-        arguments: read_arguments(arguments),
-    })
+    Ok(Request { id, name, arguments: read_arguments(arguments) })
 }
 
 fn read_arguments(arguments: Option<&Json>) -> Result<Map<String, Json>, String> {
@@ -166,16 +172,10 @@ fn read_arguments(arguments: Option<&Json>) -> Result<Map<String, Json>, String>
         Some(Json::String(text)) if text.trim().is_empty() => Ok(Map::new()),
         Some(Json::String(text)) => match serde_json::from_str(text) {
             Ok(Json::Object(arguments)) => Ok(arguments),
-            Ok(other) => Err(format!(
-                "the arguments are {}, expected an object",
-                shape(&other)
-            )),
+            Ok(other) => Err(format!("the arguments are {}, expected an object", shape(&other))),
             Err(error) => Err(format!("the arguments are not JSON: {error}")),
         },
-        Some(other) => Err(format!(
-            "the arguments are {}, expected an object",
-            shape(other)
-        )),
+        Some(other) => Err(format!("the arguments are {}, expected an object", shape(other))),
     }
 }
 
@@ -187,18 +187,11 @@ fn shape(value: &Json) -> String {
         Json::String(_) => "a text".to_owned(),
         Json::Array(items) => format!("a list of {}", items.len()),
         Json::Object(object) => {
-            let names: Vec<String> = object
-                .keys()
-                .take(6)
-                .map(|name| format!("`{}`", name.escape_debug()))
-                .collect();
+            let names: Vec<String> =
+                object.keys().take(6).map(|name| format!("`{}`", name.escape_debug())).collect();
             format!(
                 "an object with {}",
-                if names.is_empty() {
-                    "nothing in it".to_owned()
-                } else {
-                    names.join(", ")
-                }
+                if names.is_empty() { "nothing in it".to_owned() } else { names.join(", ") }
             )
         }
     }

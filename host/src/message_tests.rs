@@ -22,10 +22,7 @@ fn row(id: &str, name: &str, arguments: &str) -> (String, String, String) {
 #[test]
 fn a_plain_list() {
     let message = json!([{ "id": "a", "name": "x", "arguments": { "n": 1 } }, { "name": "y" }]);
-    assert_eq!(
-        names(&message),
-        [row("a", "x", "{\"n\":1}"), row("call_2", "y", "{}")]
-    );
+    assert_eq!(names(&message), [row("a", "x", "{\"n\":1}"), row("call_2", "y", "{}")]);
     assert_eq!(names(&json!([])), []);
 }
 
@@ -37,10 +34,7 @@ fn anthropic_blocks_in_a_message_or_alone() {
     ]);
     let expected = [row("toolu_1", "x", "{\"n\":1}")];
     assert_eq!(names(&content), expected);
-    assert_eq!(
-        names(&json!({ "role": "assistant", "content": content })),
-        expected
-    );
+    assert_eq!(names(&json!({ "role": "assistant", "content": content })), expected);
 }
 
 #[test]
@@ -59,19 +53,12 @@ fn openai_chat_message_completion_or_calls_alone() {
             "z",
             "the arguments are not JSON: EOF while parsing an object at line 1 column 1",
         ),
-        row(
-            "call_d",
-            "z",
-            "the arguments are a list of 1, expected an object",
-        ),
+        row("call_d", "z", "the arguments are a list of 1, expected an object"),
     ];
     let message = json!({ "role": "assistant", "content": null, "tool_calls": calls });
     assert_eq!(names(&calls), expected);
     assert_eq!(names(&message), expected);
-    assert_eq!(
-        names(&json!({ "choices": [{ "message": message }] })),
-        expected
-    );
+    assert_eq!(names(&json!({ "choices": [{ "message": message }] })), expected);
 }
 
 #[test]
@@ -82,10 +69,7 @@ fn openai_responses_items_or_the_whole_response() {
     ]);
     let expected = [row("call_1", "x", "{\"n\":1}")];
     assert_eq!(names(&items), expected);
-    assert_eq!(
-        names(&json!({ "object": "response", "output": items })),
-        expected
-    );
+    assert_eq!(names(&json!({ "object": "response", "output": items })), expected);
 }
 
 #[test]
@@ -113,10 +97,7 @@ fn what_has_no_calls_is_said() {
         error("{\"role\": \"assistant\", \"content\": \"hi\"}")
             .ends_with("found an object with `role`, `content`")
     );
-    assert_eq!(
-        error("[{\"name\": 3}]"),
-        "call 1 of the message has the name 3, expected a text"
-    );
+    assert_eq!(error("[{\"name\": 3}]"), "call 1 of the message has the name 3, expected a text");
     assert_eq!(
         error("[{\"name\": \"x\"}, {\"name\": \"\"}]"),
         "call 2 of the message has the name \"\", expected a text"

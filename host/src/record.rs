@@ -70,9 +70,7 @@ pub struct CallRecord {
 impl CallRecord {
     /// Whether its last execution succeeded.
     pub fn succeeded(&self) -> bool {
-        self.runs
-            .last()
-            .is_some_and(|run| run.end == Some(End::Succeeded))
+        self.runs.last().is_some_and(|run| run.end == Some(End::Succeeded))
             && matches!(self.settled, Some((_, Settlement::Responded)))
     }
 }
@@ -100,12 +98,7 @@ impl Record {
     /// An empty record under these settings.
     pub fn new(settings: &Settings) -> Self {
         let keys: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
-        Self {
-            peaks: vec![0; keys.len()],
-            running: vec![0; keys.len()],
-            keys,
-            ..Self::default()
-        }
+        Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
     }
 
     /// Tells of the next call in written order, before its first event.
@@ -190,11 +183,7 @@ impl Record {
     pub fn gate(&mut self, execution: ExecutionId) {
         if let Some(&call) = self.executions.get(&execution) {
             self.with(call, |call| {
-                for run in call
-                    .runs
-                    .iter_mut()
-                    .filter(|run| run.execution == execution)
-                {
+                for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
                     run.gated = true;
                 }
             });

@@ -143,12 +143,7 @@ impl Question {
     /// Asks the policy; takes as long as the policy takes.
     pub fn ask(mut self) -> Answer {
         let result = self.policy.release(&self.batch);
-        Answer {
-            policy: self.policy,
-            batch: self.batch,
-            revision: self.revision,
-            result,
-        }
+        Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
     }
 }
 
@@ -169,6 +164,10 @@ enum Decider {
     Nobody,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, not a step of one state"
+)]
 /// One batch and its policy. See the module's documentation for how it is driven.
 pub struct Scheduler {
     batch: Batch,
@@ -283,14 +282,7 @@ impl Scheduler {
     /// A running call asks a person something, or has its answer. The slot stays.
     pub fn set_asking(&mut self, now: Instant, execution: ExecutionId, asking: bool) {
         if let Some(call) = self.batch.set_asking(now, execution, asking) {
-            self.emit(
-                now,
-                if asking {
-                    EventKind::Asked(call)
-                } else {
-                    EventKind::Answered(call)
-                },
-            );
+            self.emit(now, if asking { EventKind::Asked(call) } else { EventKind::Answered(call) });
         }
     }
 
@@ -304,10 +296,8 @@ impl Scheduler {
 
     /// A call that has ended has its response, after any review. `false`: it has not ended, or had it already.
     pub fn respond(&mut self, now: Instant, call: CallId) -> bool {
-        let ended = self
-            .batch
-            .get(call)
-            .is_some_and(|call| matches!(call.stage, Stage::Ended { .. }));
+        let ended =
+            self.batch.get(call).is_some_and(|call| matches!(call.stage, Stage::Ended { .. }));
         let settled = ended && self.batch.settle(now, call);
         if settled {
             self.emit(now, EventKind::Settled(call, Settlement::Responded));
@@ -325,7 +315,7 @@ impl Scheduler {
                     self.settle_as(now, call, Settlement::Cancelled);
                 }
                 Some(Stage::Running { execution, .. }) => {
-                    self.emit(now, EventKind::Stop(execution))
+                    self.emit(now, EventKind::Stop(execution));
                 }
                 _ => {}
             }
@@ -368,16 +358,8 @@ impl Scheduler {
                     let policy = policy.take()?;
                     let batch = self.batch.view(now, policy.view());
                     self.due = false;
-                    if batch
-                        .calls
-                        .iter()
-                        .any(|call| call.state == contract::State::Parked)
-                    {
-                        return Some(Question {
-                            policy,
-                            batch,
-                            revision: self.batch.revision(),
-                        });
+                    if batch.calls.iter().any(|call| call.state == contract::State::Parked) {
+                        return Some(Question { policy, batch, revision: self.batch.revision() });
                     }
                     self.decider = Decider::Policy(Some(policy));
                 }
@@ -394,46 +376,34 @@ impl Scheduler {
 
     /// Takes the answer to the open question.
     pub fn answer(&mut self, now: Instant, answer: Answer) {
-        let Answer {
-            policy,
-            batch,
-            revision,
-            result,
-        } = answer;
-        let verdict = match result {
-            Err(kind) => Err((kind, None)),
-            Ok(decision) => {
-                match guard::check(&decision, &self.batch, revision, self.options.guard) {
-                    Ok(released) => self.admit(now, &released, decision, revision),
-                    Err(kind) => Err((kind, Some(decision))),
-                }
+        let Answer { policy, batch, revision, result } = answer;
+        let decision = match result {
+            Ok(decision) => decision,
+            Err(kind) => {
+                let policy = self.identity.clone();
+                return self
+                    .fault(now, Fault { kind, policy, at: now, question: batch, answer: None });
             }
         };
-        match verdict {
+        let checked = guard::check(&decision, &self.batch, revision, self.options.guard);
+        let checked = checked.and_then(|released| {
+            let wake_at = self.admit(now, &released, &decision, revision)?;
+            Ok((released, wake_at))
+        });
+        match checked {
             Ok((released, wake_at)) => {
-                self.emit(
-                    now,
-                    EventKind::Decided {
-                        shown: batch.calls.len(),
-                        released: released.len(),
-                        wake_at,
-                    },
-                );
+                let (shown, count) = (batch.calls.len(), released.len());
+                self.emit(now, EventKind::Decided { shown, released: count, wake_at });
                 self.decider = Decider::Policy(Some(policy));
                 self.wake_at = wake_at;
                 self.release(now, &released);
             }
-            Err((kind, answer)) => {
-                drop(policy);
+            // The policy goes with its instance: after a fault it is never entered again.
+            Err(kind) => {
+                let policy = self.identity.clone();
                 self.fault(
                     now,
-                    Fault {
-                        kind,
-                        policy: self.identity.clone(),
-                        at: now,
-                        question: batch,
-                        answer,
-                    },
+                    Fault { kind, policy, at: now, question: batch, answer: Some(decision) },
                 );
             }
         }
@@ -454,21 +424,13 @@ impl Scheduler {
         let known = self.batch.get(call)?;
         match (known.stage, known.key) {
             (Stage::Pending, _) => Some(Waiting::Approval),
-            (Stage::Parked, _) if self.holds() => Some(Waiting::Barrier {
-                pending: self.batch.pending(),
-            }),
+            (Stage::Parked, _) if self.holds() => {
+                Some(Waiting::Barrier { pending: self.batch.pending() })
+            }
             (Stage::Parked, Some(key)) => {
-                let ahead = self
-                    .batch
-                    .waiting(key)
-                    .take_while(|earlier| *earlier < call)
-                    .count();
+                let ahead = self.batch.waiting(key).take_while(|earlier| *earlier < call).count();
                 let full = self.batch.running(key) >= self.batch.limit(key) as usize;
-                Some(if full || ahead > 0 {
-                    Waiting::Key { key, ahead }
-                } else {
-                    Waiting::Policy
-                })
+                Some(if full || ahead > 0 { Waiting::Key { key, ahead } } else { Waiting::Policy })
             }
             (Stage::Parked, None) => Some(Waiting::Policy),
             _ => None,
@@ -485,31 +447,27 @@ impl Scheduler {
         &mut self,
         now: Instant,
         released: &[CallId],
-        decision: Decision,
+        decision: &Decision,
         revision: u64,
-    ) -> Result<(Vec<CallId>, Option<Instant>), (FaultKind, Option<Decision>)> {
+    ) -> Result<Option<Instant>, FaultKind> {
         let idle = released.is_empty() && self.batch.revision() == revision;
-        let soon = decision
-            .wake_at
-            .is_some_and(|at| at < now.saturating_add(MIN_WAKE));
+        let soon = decision.wake_at.is_some_and(|at| at < now.saturating_add(MIN_WAKE));
         if !idle || !soon {
             self.spins = 0;
         } else if self.woken {
             self.spins += 1;
             if self.spins >= SPIN_WAKES {
-                return Err((FaultKind::Spin { wakes: self.spins }, Some(decision)));
+                return Err(FaultKind::Spin { wakes: self.spins });
             }
         }
         self.woken = false;
         let nobody = self.batch.in_flight() == 0 && self.batch.pending() == 0;
         if idle && nobody && decision.wake_at.is_none() && self.batch.parked() > 0 {
             let parked = self.parked().into_iter().take(STALL_IDS).collect();
-            return Err((FaultKind::Stall { parked }, Some(decision)));
+            return Err(FaultKind::Stall { parked });
         }
-        let wake_at = decision
-            .wake_at
-            .map(|at| at.max(now.saturating_add(MIN_WAKE)));
-        Ok((released.to_vec(), wake_at.filter(|_| !self.cancelled)))
+        let wake_at = decision.wake_at.map(|at| at.max(now.saturating_add(MIN_WAKE)));
+        Ok(wake_at.filter(|_| !self.cancelled))
     }
 
     fn fault(&mut self, now: Instant, fault: Fault) {
@@ -556,11 +514,8 @@ impl Scheduler {
     }
 
     fn parked(&self) -> Vec<CallId> {
-        let parked = |call: &CallId| {
-            self.batch
-                .get(*call)
-                .is_some_and(|call| call.stage == Stage::Parked)
-        };
+        let parked =
+            |call: &CallId| self.batch.get(*call).is_some_and(|call| call.stage == Stage::Parked);
         self.calls().filter(parked).collect()
     }
 

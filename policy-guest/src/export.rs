@@ -42,9 +42,9 @@ macro_rules! export_policy {
                 fn explain(batch: $crate::Batch, call: $crate::CallId) -> String {
                     INSTANCE.explain(&batch, call)
                 }
-    }
+            }
 
-            $crate::bindings::export_component!(Component with_types_in $crate::bindings);
+    $crate::bindings::export_component!(Component with_types_in $crate::bindings);
         };
     };
 }
@@ -71,9 +71,7 @@ impl<P: Policy> Instance<P> {
 
     /// Asks the policy.
     pub fn release(&self, batch: &Batch) -> Result<Decision, String> {
-        self.policy()
-            .release(batch)
-            .map_err(|error| error.to_string())
+        self.policy().release(batch).map_err(|error| error.to_string())
     }
 
     /// Asks the policy for a reason; an empty text where it has none.

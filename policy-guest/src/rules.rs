@@ -17,9 +17,7 @@ impl Policy for Rules {
 
     fn configure(settings: Settings) -> Result<Self, Vec<Problem>> {
         settings.refuse_all()?;
-        Ok(Self {
-            limits: settings.keys.iter().map(|key| key.limit).collect(),
-        })
+        Ok(Self { limits: settings.keys.iter().map(|key| key.limit).collect() })
     }
 
     fn release(&self, batch: &Batch) -> Result<Decision, Error> {
@@ -39,9 +37,7 @@ pub fn release(limits: &[u32], batch: &Batch) -> Vec<u32> {
         .keys
         .iter()
         .map(|usage| {
-            let limit = usize::try_from(usage.key)
-                .ok()
-                .and_then(|key| limits.get(key));
+            let limit = usize::try_from(usage.key).ok().and_then(|key| limits.get(key));
             limit.map_or(0, |limit| limit.saturating_sub(usage.running))
         })
         .collect();

@@ -4,38 +4,15 @@ use crate::{Call, Usage};
 const KEY: Option<u32> = Some(0);
 
 fn call(id: u32, key: Option<u32>, state: State) -> Call {
-    Call {
-        id,
-        parent: id,
-        tool: 0,
-        key,
-        state,
-        since: 0,
-    }
+    Call { id, parent: id, tool: 0, key, state, since: 0 }
 }
 
 fn usage(key: u32, running: u32) -> Usage {
-    Usage {
-        key,
-        running,
-        waiting: 1,
-        ended: 0,
-        failed: 0,
-        last_release: None,
-        last_end: None,
-    }
+    Usage { key, running, waiting: 1, ended: 0, failed: 0, last_release: None, last_end: None }
 }
 
 fn released(limits: &[u32], keys: Vec<Usage>, calls: Vec<Call>) -> Vec<u32> {
-    release(
-        limits,
-        &Batch {
-            now: 0,
-            running: 0,
-            keys,
-            calls,
-        },
-    )
+    release(limits, &Batch { now: 0, running: 0, keys, calls })
 }
 
 #[test]
@@ -51,10 +28,7 @@ fn unkeyed_calls_start_and_do_not_count() {
 #[test]
 fn a_full_key_holds_its_calls_and_no_others() {
     let calls = vec![call(0, KEY, State::Parked), call(1, Some(1), State::Parked)];
-    assert_eq!(
-        released(&[1, 1], vec![usage(0, 1), usage(1, 0)], calls),
-        [1]
-    );
+    assert_eq!(released(&[1, 1], vec![usage(0, 1), usage(1, 0)], calls), [1]);
 }
 
 #[test]
@@ -71,10 +45,7 @@ fn a_pending_call_holds_back_later_ones_of_its_key() {
         call(2, KEY, State::Parked),
         call(3, Some(1), State::Parked),
     ];
-    assert_eq!(
-        released(&[3, 1], vec![usage(0, 0), usage(1, 0)], calls),
-        [0, 3]
-    );
+    assert_eq!(released(&[3, 1], vec![usage(0, 0), usage(1, 0)], calls), [0, 3]);
 }
 
 #[test]
@@ -105,20 +76,13 @@ fn every_further_field_and_option_is_refused_by_name() {
                 value: crate::Value::Text("2s".into()),
             }],
         }],
-        options: vec![crate::Field {
-            name: "cap".into(),
-            value: crate::Value::Integer(4),
-        }],
+        options: vec![crate::Field { name: "cap".into(), value: crate::Value::Integer(4) }],
     };
     let problems = Rules::configure(settings).expect_err("nothing is taken");
     assert_eq!(
         problems,
         [
-            Problem::new(
-                Some(0),
-                Some("dleay"),
-                "unknown further field; this policy takes none"
-            ),
+            Problem::new(Some(0), Some("dleay"), "unknown further field; this policy takes none"),
             Problem::new(None, Some("cap"), "unknown option; this policy takes none"),
         ]
     );

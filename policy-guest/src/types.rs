@@ -15,10 +15,7 @@ impl Decision {
     /// Releases these calls and sets no wake-up.
     #[must_use]
     pub fn release(calls: impl IntoIterator<Item = CallId>) -> Self {
-        Self {
-            release: calls.into_iter().collect(),
-            wake_at: None,
-        }
+        Self { release: calls.into_iter().collect(), wake_at: None }
     }
 
     /// The same, to be asked again at `at` even if nothing happens before.
@@ -33,10 +30,7 @@ impl Batch {
     /// The numbers of a key, if the question shows it. `keys` is sorted by index.
     #[must_use]
     pub fn usage(&self, key: KeyIndex) -> Option<&Usage> {
-        let place = self
-            .keys
-            .binary_search_by_key(&key, |usage| usage.key)
-            .ok()?;
+        let place = self.keys.binary_search_by_key(&key, |usage| usage.key).ok()?;
         self.keys.get(place)
     }
 }
@@ -57,23 +51,13 @@ impl Settings {
     pub fn refuse_unknown(&self, fields: &[&str], options: &[&str]) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
         for (index, key) in (0..).zip(&self.keys) {
-            let unknown = key
-                .fields
-                .iter()
-                .filter(|field| !fields.contains(&field.name.as_str()));
+            let unknown = key.fields.iter().filter(|field| !fields.contains(&field.name.as_str()));
             problems
                 .extend(unknown.map(|field| Problem::unknown(Some(index), &field.name, fields)));
         }
-        let unknown = self
-            .options
-            .iter()
-            .filter(|option| !options.contains(&option.name.as_str()));
+        let unknown = self.options.iter().filter(|option| !options.contains(&option.name.as_str()));
         problems.extend(unknown.map(|option| Problem::unknown(None, &option.name, options)));
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }
 
@@ -81,19 +65,11 @@ impl Problem {
     /// A problem with a field of a key's `concurrency` table, or, without a key, with an option.
     #[must_use]
     pub fn new(key: Option<KeyIndex>, field: Option<&str>, message: impl Into<String>) -> Self {
-        Self {
-            key,
-            field: field.map(str::to_owned),
-            message: message.into(),
-        }
+        Self { key, field: field.map(str::to_owned), message: message.into() }
     }
 
     fn unknown(key: Option<KeyIndex>, name: &str, known: &[&str]) -> Self {
-        let what = if key.is_some() {
-            "further field"
-        } else {
-            "option"
-        };
+        let what = if key.is_some() { "further field" } else { "option" };
         let message = if known.is_empty() {
             format!("unknown {what}; this policy takes none")
         } else {

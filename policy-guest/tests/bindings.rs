@@ -10,26 +10,24 @@ use wit_bindgen_core::{Files, WorldGenerator as _, wit_parser::Resolve};
 fn bindings_come_from_the_contract() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut resolve = Resolve::default();
-    let (package, _) = resolve
-        .push_path(root.join("../wit/jp-plugin-0.1.0"))
-        .expect("the contract parses");
+    let (package, _) =
+        resolve.push_path(root.join("../wit/jp-plugin-0.1.0")).expect("the contract parses");
     let world = resolve
         .select_world(&[package], Some("explaining-release-policy-plugin"))
         .expect("the world exists");
 
-    let mut options = wit_bindgen_rust::Opts::default();
-    options.format = true;
-    options.generate_all = true;
-    options.pub_export_macro = true;
-    options.export_macro_name = Some("export_component".to_owned());
-    options.default_bindings_module = Some("$crate::bindings".to_owned());
-    options.runtime_path = Some("jp_policy_guest::rt".to_owned());
-    options.additional_derive_attributes = vec!["Clone".to_owned(), "PartialEq".to_owned()];
+    let options = wit_bindgen_rust::Opts {
+        format: true,
+        generate_all: true,
+        pub_export_macro: true,
+        export_macro_name: Some("export_component".to_owned()),
+        default_bindings_module: Some("$crate::bindings".to_owned()),
+        runtime_path: Some("jp_policy_guest::rt".to_owned()),
+        additional_derive_attributes: vec!["Clone".to_owned(), "PartialEq".to_owned()],
+        ..wit_bindgen_rust::Opts::default()
+    };
     let mut files = Files::default();
-    options
-        .build()
-        .generate(&mut resolve, world, &mut files)
-        .expect("the world can be bound");
+    options.build().generate(&mut resolve, world, &mut files).expect("the world can be bound");
     let (_, generated) = files.iter().next().expect("one file");
     let generated = std::str::from_utf8(generated).expect("Rust is UTF-8");
 

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         if args.check {
             match built.compare()? {
                 Comparison::Same => {
-                    anstream::println!("{shown}: comes from its source, byte for byte")
+                    anstream::println!("{shown}: comes from its source, byte for byte");
                 }
                 Comparison::OtherTools(record) => anstream::println!(
                     "{shown}: its source builds; not compared, because it was built with {} and {}, and here are {} and {}",
@@ -72,11 +72,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         anstream::println!("size     {} bytes", built.bytes.len());
         anstream::println!(
             "imports  {}",
-            if imports.is_empty() {
-                "none".to_owned()
-            } else {
-                imports.join(", ")
-            }
+            if imports.is_empty() { "none".to_owned() } else { imports.join(", ") }
         );
         anstream::println!("digest   {}", built.record.digest);
         anstream::println!("built by {}", built.record.compiler);

@@ -8,10 +8,7 @@ use crate::config::{ConfigError, Diagnostic, Severity};
 pub(super) fn print_error(error: &anyhow::Error) {
     if let Some(ConfigError(problems)) = error.downcast_ref() {
         print(problems);
-        let errors = problems
-            .iter()
-            .filter(|problem| problem.severity == Severity::Error)
-            .count();
+        let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         let plural = if errors == 1 { "" } else { "s" };
         anstream::eprintln!("jp-policy: the configuration has {errors} error{plural}");
         return;
@@ -40,11 +37,7 @@ pub(super) fn warn(message: &str) {
 }
 
 fn plain(severity: &str, message: &str) -> String {
-    let level = if severity == "error" {
-        Level::ERROR
-    } else {
-        Level::WARNING
-    };
+    let level = if severity == "error" { Level::ERROR } else { Level::WARNING };
     Renderer::styled().render(&[Group::with_title(level.primary_title(message))])
 }
 
@@ -74,16 +67,9 @@ type Mark<'a> = (AnnotationKind, std::ops::Range<usize>, &'a str);
 fn snippets(problem: &Diagnostic) -> Vec<(&crate::config::Place, Vec<Mark<'_>>)> {
     let mut files: Vec<(&crate::config::Place, Vec<Mark<'_>>)> = Vec::new();
     for (n, (place, label)) in problem.labels.iter().enumerate() {
-        let kind = if n == 0 {
-            AnnotationKind::Primary
-        } else {
-            AnnotationKind::Context
-        };
+        let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         let mark = (kind, place.span.clone(), label.as_str());
-        match files
-            .iter_mut()
-            .find(|(known, _)| known.source.path() == place.source.path())
-        {
+        match files.iter_mut().find(|(known, _)| known.source.path() == place.source.path()) {
             Some((_, marks)) => marks.push(mark),
             None => files.push((place, vec![mark])),
         }

@@ -17,9 +17,7 @@ const ARGUMENT: &str = "__guard";
 
 /// Whether this process is to be the guard.
 pub(super) fn is_guard() -> bool {
-    std::env::args_os()
-        .nth(1)
-        .is_some_and(|argument| argument == ARGUMENT)
+    std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT)
 }
 
 /// Waits for the pipe to close, then kills what is left.
@@ -37,10 +35,7 @@ pub(super) fn run() -> ExitCode {
         }
     }
     #[cfg(unix)]
-    for group in groups
-        .into_iter()
-        .filter_map(rustix::process::Pid::from_raw)
-    {
+    for group in groups.into_iter().filter_map(rustix::process::Pid::from_raw) {
         // One that is gone by now is what we want.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
@@ -54,11 +49,7 @@ impl Guard {
     /// Starts the guard process. Without one the program works as well, but its being killed leaves tools behind.
     pub(super) fn start() -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command
-            .arg(ARGUMENT)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // The terminal's Ctrl-C is not for the guard.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -68,10 +59,7 @@ impl Guard {
     }
 
     fn tell(&self, line: &str) {
-        let mut guard = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, pipe)) = guard.as_mut() {
             // A guard that is gone guards no more; the calls go on.
             let _ = pipe.write_all(line.as_bytes());
@@ -91,11 +79,7 @@ impl ProcessWatch for Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let guard = self
-            .0
-            .get_mut()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .take();
+        let guard = self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some((mut child, pipe)) = guard {
             drop(pipe);
             // It ends as soon as the pipe is closed.

@@ -24,6 +24,9 @@ const REDRAW: Duration = Duration::from_millis(100);
 /// Rows that a terminal keeps for what is not the view.
 const SPARE_ROWS: usize = 4;
 
+/// Columns of the word that says what became of a call: the longest is "cancelled".
+const WORD: usize = 9;
+
 const OK: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const BUSY: Style = AnsiColor::Cyan.on_default();
@@ -46,11 +49,7 @@ impl Screen {
             .then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(20)));
         let styled =
             anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        Self {
-            multi,
-            styled,
-            quiet,
-        }
+        Self { multi, styled, quiet }
     }
 
     /// Whether ANSI styles are wanted.
@@ -76,11 +75,7 @@ impl Screen {
     }
 
     fn paint(&self, style: Style, text: &str) -> String {
-        if self.styled {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        if self.styled { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 
@@ -146,9 +141,8 @@ impl Live {
 
     fn say(&self, style: Style, word: &str, call: CallId, snapshot: &Snapshot<'_>, more: &str) {
         if !self.screen.quiet {
-            let word = self.screen.paint(style, &fit(word, 8));
-            self.screen
-                .line(format!("{word} {}{more}", name(call, snapshot)).trim_end());
+            let word = self.screen.paint(style, &fit(word, WORD));
+            self.screen.line(format!("{word} {}{more}", name(call, snapshot)).trim_end());
         }
     }
 
@@ -159,30 +153,22 @@ impl Live {
         let width = usize::from(width).saturating_sub(12).max(20);
         let mut rows = Vec::new();
         for &call in self.running.iter().take(room) {
-            let released = snapshot
-                .record
-                .calls
-                .get(call as usize)
-                .and_then(|call| call.runs.last());
+            let released =
+                snapshot.record.calls.get(call as usize).and_then(|call| call.runs.last());
             let asking =
                 released.is_some_and(|run| run.asks.last().is_some_and(|ask| ask.to.is_none()));
             let since = released.map(|run| {
                 let ago = snapshot.record.until.saturating_sub(run.span.from);
-                Clock::now()
-                    .checked_sub(Duration::from_nanos(ago))
-                    .unwrap_or_else(Clock::now)
+                Clock::now().checked_sub(Duration::from_nanos(ago)).unwrap_or_else(Clock::now)
             });
             let word = if asking { "asking" } else { "running" };
-            let text = fit(&format!("{} {}", fit(word, 8), name(call, snapshot)), width);
-            rows.push(Row {
-                text: self.screen.paint(BUSY, text.trim_end()),
-                since,
-            });
+            let text = fit(&format!("{} {}", fit(word, WORD), name(call, snapshot)), width);
+            rows.push(Row { text: self.screen.paint(BUSY, text.trim_end()), since });
         }
         for &call in self.parked.iter().take(room.saturating_sub(rows.len())) {
             let text = format!(
                 "{} {}: {}",
-                fit("queued", 8),
+                fit("queued", WORD),
                 name(call, snapshot),
                 why(call, snapshot)
             );
@@ -198,10 +184,7 @@ impl Live {
                 self.parked.len(),
                 self.done
             );
-            rows.push(Row {
-                text: self.screen.paint(DIM, &sums),
-                since: None,
-            });
+            rows.push(Row { text: self.screen.paint(DIM, &sums), since: None });
         }
         rows
     }
@@ -223,30 +206,19 @@ impl Observer for Live {
                 }
             }
             EventKind::Asked(call) if self.screen.multi.is_none() => {
-                self.say(BUSY, "asking", *call, snapshot, "")
+                self.say(BUSY, "asking", *call, snapshot, "");
             }
             EventKind::Ended(Some(call), _, end) => {
                 self.running.remove(call);
-                let span = snapshot
-                    .record
-                    .calls
-                    .get(*call as usize)
-                    .and_then(|call| call.runs.last());
-                let took = span
-                    .and_then(|run| Some(run.span.to? - run.span.from))
-                    .unwrap_or(0);
+                let span =
+                    snapshot.record.calls.get(*call as usize).and_then(|call| call.runs.last());
+                let took = span.and_then(|run| Some(run.span.to? - run.span.from)).unwrap_or(0);
                 let (style, word) = match end {
                     End::Succeeded => (OK, "done"),
                     End::Failed => (BAD, "failed"),
                     End::Stopped => (BAD, "stopped"),
                 };
-                self.say(
-                    style,
-                    word,
-                    *call,
-                    snapshot,
-                    &format!("  {}", duration(took)),
-                );
+                self.say(style, word, *call, snapshot, &format!("  {}", duration(took)));
             }
             EventKind::Restarted(call) => {
                 self.running.remove(call);
@@ -263,10 +235,7 @@ impl Observer for Live {
                     Settlement::Cancelled => "cancelled",
                     Settlement::PolicyFault => "failed",
                 };
-                let why = snapshot
-                    .responses
-                    .get(*call as usize)
-                    .and_then(Option::as_ref);
+                let why = snapshot.responses.get(*call as usize).and_then(Option::as_ref);
                 let why =
                     why.map(|response| clean(response.content.lines().next().unwrap_or_default()));
                 self.say(
@@ -279,8 +248,7 @@ impl Observer for Live {
             }
             EventKind::Fault(fault) => {
                 let text = clean(&fault.to_string());
-                self.screen
-                    .line(&self.screen.paint(BAD, &format!("policy fault: {text}")));
+                self.screen.line(&self.screen.paint(BAD, &format!("policy fault: {text}")));
             }
             _ => {}
         }
@@ -295,13 +263,7 @@ impl Observer for Live {
             }
         } else if !self.screen.quiet {
             for call in fresh {
-                self.say(
-                    DIM,
-                    "queued",
-                    call,
-                    snapshot,
-                    &format!(": {}", why(call, snapshot)),
-                );
+                self.say(DIM, "queued", call, snapshot, &format!(": {}", why(call, snapshot)));
             }
         }
     }
@@ -339,12 +301,9 @@ fn redraw(multi: &MultiProgress, rows: &Mutex<Rows>) {
 }
 
 fn name(call: CallId, snapshot: &Snapshot<'_>) -> String {
-    snapshot
-        .requests
-        .get(call as usize)
-        .map_or_else(String::new, |request| {
-            format!("{} {}", clean(&request.id), clean(&request.name))
-        })
+    let request = snapshot.requests.get(call as usize);
+    request
+        .map_or_else(String::new, |request| format!("{} {}", clean(&request.id), request.title()))
 }
 
 /// Why a call is queued: key, limit, who holds it, place in line.
@@ -354,10 +313,7 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
     match snapshot.scheduler.why(call) {
         Some(Waiting::Approval) => "waits for its approval".to_owned(),
         Some(Waiting::Barrier { pending }) => {
-            format!(
-                "waits for {pending} approval{}",
-                if pending == 1 { "" } else { "s" }
-            )
+            format!("waits for {pending} approval{}", if pending == 1 { "" } else { "s" })
         }
         Some(Waiting::Key { key, ahead }) => {
             let holders = batch.holders(key);
@@ -374,21 +330,24 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
             if others > 0 {
                 held.push(format!("{others} more"));
             }
+            let place = match ahead {
+                0 => "next in line".to_owned(),
+                ahead => format!("{ahead} ahead"),
+            };
             let held = if held.is_empty() {
                 "free".to_owned()
             } else {
                 format!("held by {}", held.join(", "))
             };
             format!(
-                "key {} (limit {}) {held}; {ahead} ahead",
+                "key {} (limit {}) {held}, {place}",
                 clean(batch.key_name(key)),
                 batch.limit(key)
             )
         }
-        Some(Waiting::Policy) => format!(
-            "held by policy {}",
-            clean(&snapshot.scheduler.identity().name)
-        ),
+        Some(Waiting::Policy) => {
+            format!("held by policy {}", clean(&snapshot.scheduler.identity().name))
+        }
         None => String::new(),
     }
 }

@@ -13,12 +13,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Bounds and orders the tool calls of an assistant's response.
 #[derive(Debug, Parser)]
-#[command(
-    name = "jp-policy",
-    version,
-    max_term_width = 100,
-    disable_help_subcommand = true
-)]
+#[command(name = "jp-policy", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 130 interrupted."
 )]
@@ -55,7 +50,7 @@ pub fn main() -> ExitCode {
         return guard::run();
     }
     let ended = match Cli::parse().verb {
-        Verb::Run(args) => run::run(args),
+        Verb::Run(args) => run::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(

@@ -22,14 +22,15 @@ impl People for Terminal {
         let screen = self.screen.clone();
         Box::pin(async move {
             let fallback = prompt.clone();
-            let asked = tokio::task::spawn_blocking(move || screen.suspended(|| ask(prompt))).await;
+            let asked =
+                tokio::task::spawn_blocking(move || screen.suspended(|| ask(&prompt))).await;
             asked.unwrap_or_else(|_| dismissed(&fallback))
         })
     }
 }
 
-fn ask(prompt: Prompt) -> Reply {
-    let reply = match &prompt {
+fn ask(prompt: &Prompt) -> Reply {
+    let reply = match prompt {
         Prompt::Approve { tool, arguments } => {
             let arguments = clean(&Json::Object(arguments.clone()).to_string());
             Confirm::new(&format!("Run {} {arguments}?", clean(tool)))
@@ -43,11 +44,7 @@ fn ask(prompt: Prompt) -> Reply {
         Prompt::Question { tool, question, .. } => {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
         }
-        Prompt::Review {
-            tool,
-            content,
-            edit,
-        } => {
+        Prompt::Review { tool, content, edit } => {
             anstream::eprintln!("{}", content.trim_end());
             if *edit {
                 let text = Text::new(&format!("Result of {}:", clean(tool)))
@@ -56,17 +53,14 @@ fn ask(prompt: Prompt) -> Reply {
                 text.map(|text| Reply::Review(Review::Replace(text)))
             } else {
                 let text = format!("Deliver this result of {}?", clean(tool));
-                Confirm::new(&text).with_default(true).prompt().map(|yes| {
-                    Reply::Review(if yes {
-                        Review::Deliver
-                    } else {
-                        Review::Withhold
-                    })
-                })
+                Confirm::new(&text)
+                    .with_default(true)
+                    .prompt()
+                    .map(|yes| Reply::Review(if yes { Review::Deliver } else { Review::Withhold }))
             }
         }
     };
-    reply.unwrap_or_else(|_: InquireError| dismissed(&prompt))
+    reply.unwrap_or_else(|_: InquireError| dismissed(prompt))
 }
 
 fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
@@ -76,29 +70,15 @@ fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
     let text = format!("{}: {}", clean(tool), clean(&question.text));
     match &question.answer_type {
         AnswerType::Boolean => {
-            let default = question
-                .default
-                .as_ref()
-                .and_then(Json::as_bool)
-                .unwrap_or(false);
-            Confirm::new(&text)
-                .with_default(default)
-                .prompt()
-                .map(Json::Bool)
+            let default = question.default.as_ref().and_then(Json::as_bool).unwrap_or(false);
+            Confirm::new(&text).with_default(default).prompt().map(Json::Bool)
         }
-        AnswerType::Select { options } => Select::new(&text, options.clone())
-            .prompt()
-            .map(Json::String),
+        AnswerType::Select { options } => {
+            Select::new(&text, options.clone()).prompt().map(Json::String)
+        }
         AnswerType::Text => {
-            let default = question
-                .default
-                .as_ref()
-                .and_then(Json::as_str)
-                .unwrap_or_default();
-            Text::new(&text)
-                .with_initial_value(default)
-                .prompt()
-                .map(Json::String)
+            let default = question.default.as_ref().and_then(Json::as_str).unwrap_or_default();
+            Text::new(&text).with_initial_value(default).prompt().map(Json::String)
         }
     }
 }

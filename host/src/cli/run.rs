@@ -99,7 +99,7 @@ enum Format {
 /// How long tools that were asked to stop are waited for when the batch is over.
 const LEAVE: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: Args) -> Result<Exit> {
+pub(super) fn run(args: &Args) -> Result<Exit> {
     let requests = read_batch(&args.batch)?;
     let mut config = Config::load(&args.config)?;
     if !args.quiet {
@@ -113,16 +113,10 @@ pub(super) fn run(args: Args) -> Result<Exit> {
             tool.concurrency = None;
         }
     }
-    let (root, _scratch) = workspace(&args)?;
-    let blueprint = policy(&args, &config)?;
+    let (root, _scratch) = workspace(args)?;
+    let blueprint = policy(args, &config)?;
     let screen = Screen::stderr(args.quiet);
-    let server = Server::new(
-        &config,
-        Workspace {
-            root,
-            ..Workspace::default()
-        },
-    );
+    let server = Server::new(&config, Workspace { root, ..Workspace::default() });
     let server = match Guard::start() {
         Ok(guard) => server.watched_by(Arc::new(guard)),
         Err(error) => {
@@ -140,10 +134,8 @@ pub(super) fn run(args: Args) -> Result<Exit> {
         timeout: args.timeout,
         carried: Carried::default(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let start = Instant::now();
     let (finished, interrupted) = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {
@@ -162,17 +154,13 @@ pub(super) fn run(args: Args) -> Result<Exit> {
     // A policy that still thinks, or a prompt that is still open, is not waited for.
     runtime.shutdown_timeout(LEAVE);
     if !args.quiet {
-        let width = console::Term::stderr()
-            .size_checked()
-            .map_or(100, |(_, width)| usize::from(width));
+        let width =
+            console::Term::stderr().size_checked().map_or(100, |(_, width)| usize::from(width));
         anstream::eprint!("\n{}", timeline(&finished.record, width, screen.styled()));
         anstream::eprintln!("{}", sums(&finished, &config, &blueprint, start.elapsed()));
     }
     print(&finished, args.format)?;
-    let failed = finished
-        .responses
-        .iter()
-        .any(|response| response.status != Status::Ok);
+    let failed = finished.responses.iter().any(|response| response.status != Status::Ok);
     Ok(match (interrupted, failed) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Failed,
@@ -243,16 +231,8 @@ fn policy(args: &Args, config: &Config) -> Result<Component> {
                     plugin.name
                 );
             }
-            let checksum = plugin
-                .checksum
-                .as_ref()
-                .map(|checksum| checksum.value.as_str());
-            Component::load(
-                &engine,
-                &plugin.path,
-                checksum,
-                Budget::default().with(plugin.limits),
-            )?
+            let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
+            Component::load(&engine, &plugin.path, checksum, Budget::default().with(plugin.limits))?
         }
         (None, None) => Component::embedded(&engine)?,
     };
@@ -275,9 +255,7 @@ fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> 
         (Some(Approve::Ask), false) => {
             bail!("`--approve ask` needs a terminal; use `--approve all` or `--approve none`")
         }
-        (Some(Approve::Ask) | None, true) => Arc::new(Terminal {
-            screen: screen.clone(),
-        }),
+        (Some(Approve::Ask) | None, true) => Arc::new(Terminal { screen: screen.clone() }),
         (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
         (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
     })
@@ -290,11 +268,7 @@ static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBoo
 async fn interrupts(handle: Handle, screen: Screen) {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let kinds = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ];
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
         return std::future::pending().await;
     };
@@ -312,7 +286,7 @@ async fn interrupts(handle: Handle, screen: Screen) {
             handle.kill();
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(not(unix))]
@@ -326,36 +300,22 @@ async fn interrupts(handle: Handle, screen: Screen) {
 
 /// One line: how many calls, how many failed, the peak of each key, the time, and what the policy cost.
 fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: Duration) -> String {
-    let count = |status| {
-        finished
-            .responses
-            .iter()
-            .filter(|response| response.status == status)
-            .count()
-    };
+    let count =
+        |status| finished.responses.iter().filter(|response| response.status == status).count();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut parts = vec![plural(finished.responses.len(), "call")];
-    for (status, word) in [
-        (Status::Error, "failed"),
-        (Status::NotRun, "not run"),
-        (Status::Cancelled, "cancelled"),
-    ] {
+    for (status, word) in
+        [(Status::Error, "failed"), (Status::NotRun, "not run"), (Status::Cancelled, "cancelled")]
+    {
         if count(status) > 0 || status == Status::Error {
             parts.push(format!("{} {word}", count(status)));
         }
     }
     let settings = config.settings();
-    for (key, peak) in settings
-        .keys
-        .iter()
-        .zip(&finished.record.peaks)
-        .filter(|(_, peak)| **peak > 0)
+    for (key, peak) in
+        settings.keys.iter().zip(&finished.record.peaks).filter(|(_, peak)| **peak > 0)
     {
-        parts.push(format!(
-            "key {}: peak {peak} of {}",
-            clean(&key.name),
-            key.limit
-        ));
+        parts.push(format!("key {}: peak {peak} of {}", clean(&key.name), key.limit));
     }
     let nanos = |time: Duration| duration(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     parts.push(nanos(took));
@@ -364,10 +324,7 @@ fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: D
         .time
         .checked_div(u32::try_from(cost.decisions).unwrap_or(u32::MAX))
         .unwrap_or_default();
-    let decisions = plural(
-        usize::try_from(cost.decisions).unwrap_or(usize::MAX),
-        "decision",
-    );
+    let decisions = plural(usize::try_from(cost.decisions).unwrap_or(usize::MAX), "decision");
     parts.push(format!(
         "{decisions} by policy {} in {} ({} each)",
         blueprint.identity(),
@@ -415,18 +372,9 @@ fn print(finished: &Finished, format: Format) -> Result<()> {
                     Status::NotRun => "not run",
                     Status::Cancelled => "cancelled",
                 };
-                writeln!(
-                    out,
-                    "--- {} {}: {status}",
-                    clean(&response.id),
-                    clean(&response.name)
-                )?;
+                writeln!(out, "--- {} {}: {status}", clean(&response.id), clean(&response.name))?;
                 let content = &response.content;
-                let end = if content.is_empty() || content.ends_with('\n') {
-                    ""
-                } else {
-                    "\n"
-                };
+                let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
                 write!(out, "{content}{end}")?;
             }
         }

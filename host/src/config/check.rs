@@ -9,9 +9,7 @@ pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnosti
     let mut keys: BTreeMap<&str, Vec<(&Tool, &Concurrency)>> = BTreeMap::new();
     for tool in tools.values() {
         if let Some(concurrency) = &tool.concurrency {
-            keys.entry(&concurrency.key)
-                .or_default()
-                .push((tool, concurrency));
+            keys.entry(&concurrency.key).or_default().push((tool, concurrency));
         }
     }
     for (key, members) in &keys {
@@ -28,12 +26,9 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
     let same = |a: &Concurrency, b: &Concurrency| {
         a.limit == b.limit
             && a.fields.len() == b.fields.len()
-            && a.fields
-                .iter()
-                .zip(&b.fields)
-                .all(|((a_name, a), (b_name, b))| {
-                    a_name == b_name && a.node.value.to_json() == b.node.value.to_json()
-                })
+            && a.fields.iter().zip(&b.fields).all(|((a_name, a), (b_name, b))| {
+                a_name == b_name && a.node.value.to_json() == b.node.value.to_json()
+            })
     };
     let Some((_, first)) = members.first() else {
         return;
@@ -78,10 +73,7 @@ fn forgotten(
     let Some((first, concurrency)) = members.first() else {
         return;
     };
-    if tools
-        .get(key)
-        .is_some_and(|tool| tool.concurrency.is_none() && !tool.unbounded_on_purpose)
-    {
+    if tools.get(key).is_some_and(|tool| tool.concurrency.is_none() && !tool.unbounded_on_purpose) {
         problems.push(
             Diagnostic::warning(format!(
                 "tool `{}` names the key \"{}\", but the tool of that name has no `concurrency`",
@@ -102,10 +94,7 @@ fn stop_needs_a_limit(tool: &Tool, problems: &mut Vec<Diagnostic>) {
     let Some(fan_out) = &tool.fan_out else {
         return;
     };
-    let bounded = tool
-        .concurrency
-        .as_ref()
-        .is_some_and(|concurrency| concurrency.limit > 0);
+    let bounded = tool.concurrency.as_ref().is_some_and(|concurrency| concurrency.limit > 0);
     if fan_out.on_error == OnError::Stop && !bounded {
         problems.push(
             Diagnostic::error(format!(

@@ -93,13 +93,7 @@ impl Concurrency {
             text += &format!(", {} = {}", name.escape_debug(), entry.node.value.quote());
         }
         text += " }";
-        Some(Self {
-            key,
-            limit,
-            fields,
-            place,
-            text,
-        })
+        Some(Self { key, limit, fields, place, text })
     }
 
     /// The key and its limit where there is one to keep.
@@ -115,10 +109,7 @@ pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
     if let (Value::Integer(_), Value::Table(_)) = (&base.value, &later.value) {
         let entry = |value| Entry {
             name: base.place.clone(),
-            node: Node {
-                value,
-                place: base.place.clone(),
-            },
+            node: Node { value, place: base.place.clone() },
         };
         let table = Table::from([
             ("key".to_owned(), entry(Value::String(tool.to_owned()))),
@@ -136,14 +127,7 @@ fn read_limit(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option
         }
         problems.push(
             Diagnostic::error(format!("{what} is {text}, expected {expected}"))
-                .at(
-                    &node.place,
-                    if text.starts_with('-') {
-                        "negative"
-                    } else {
-                        "too large"
-                    },
-                )
+                .at(&node.place, if text.starts_with('-') { "negative" } else { "too large" })
                 .help("0 lifts the limit"),
         );
     } else {

@@ -29,20 +29,12 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without a place.
     pub fn error(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            message: message.into(),
-            labels: Vec::new(),
-            help: None,
-        }
+        Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), help: None }
     }
 
     /// A warning without a place.
     pub fn warning(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(message)
-        }
+        Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
     /// Points at a place.

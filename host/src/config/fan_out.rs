@@ -34,20 +34,12 @@ impl FanOut {
         let what = format!("tool `{}`: `fan_out`", tool.escape_debug());
         let place = node.place.clone();
         match node.value {
-            Value::Bool(enabled) => Some(Self {
-                enabled,
-                on_error: OnError::default(),
-                place,
-            }),
+            Value::Bool(enabled) => Some(Self { enabled, on_error: OnError::default(), place }),
             Value::Table(_) => {
                 let mut reader = Reader::new(what, node, problems)?;
-                let enabled = reader
-                    .boolean("enabled")
-                    .is_none_or(|enabled| enabled.value);
-                let on_error = reader.word(
-                    "on_error",
-                    &[("continue", OnError::Continue), ("stop", OnError::Stop)],
-                );
+                let enabled = reader.boolean("enabled").is_none_or(|enabled| enabled.value);
+                let on_error = reader
+                    .word("on_error", &[("continue", OnError::Continue), ("stop", OnError::Stop)]);
                 if let Some(moved) = reader.take("concurrency") {
                     let what = reader.what.trim_end_matches('`');
                     reader.problems.push(
@@ -62,14 +54,9 @@ impl FanOut {
                     );
                 }
                 reader.finish();
-                let (on_error, place) = on_error.map_or((OnError::default(), place), |found| {
-                    (found.value, found.place)
-                });
-                Some(Self {
-                    enabled,
-                    on_error,
-                    place,
-                })
+                let (on_error, place) = on_error
+                    .map_or((OnError::default(), place), |found| (found.value, found.place));
+                Some(Self { enabled, on_error, place })
             }
             other => {
                 problems.push(wrong_kind(

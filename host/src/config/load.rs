@@ -62,10 +62,7 @@ impl Config {
             config.read(root, &mut problems);
             check(&config.tools, &mut problems);
         }
-        if problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error)
-        {
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Err(ConfigError(problems));
         }
         config.warnings = problems;
@@ -92,9 +89,7 @@ impl Config {
                 );
             }
         }
-        let plugins = plugins
-            .map(|node| read_plugins(node, problems))
-            .unwrap_or_default();
+        let plugins = plugins.map(|node| read_plugins(node, problems)).unwrap_or_default();
         if let Some(node) = release {
             self.release = read_release(node, &plugins, problems);
         }
@@ -122,17 +117,10 @@ impl Config {
     /// What the scheduler and the policy get: all tools and all keys that have a limit, sorted by name.
     pub fn settings(&self) -> Settings {
         let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
-        for concurrency in self
-            .tools
-            .values()
-            .filter_map(|tool| tool.concurrency.as_ref())
-        {
+        for concurrency in self.tools.values().filter_map(|tool| tool.concurrency.as_ref()) {
             if let Some((key, limit)) = concurrency.bound() {
                 let fields = concurrency.fields.iter().filter_map(|(name, entry)| {
-                    Some(Field {
-                        name: name.clone(),
-                        value: entry.node.value.to_guest()?,
-                    })
+                    Some(Field { name: name.clone(), value: entry.node.value.to_guest()? })
                 });
                 keys.entry(key).or_insert_with(|| Key {
                     name: key.to_owned(),

@@ -149,12 +149,7 @@ pub fn merge(
                 }
             }
         }
-        (_, value) => {
-            *base = Node {
-                value,
-                place: later.place,
-            }
-        }
+        (_, value) => *base = Node { value, place: later.place },
     }
 }
 
@@ -173,10 +168,7 @@ pub fn parse_toml(source: &Source, problems: &mut Vec<Diagnostic>) -> Node {
         );
     }
     let span = table.span();
-    Located {
-        value: convert_table(source, table.into_inner()),
-        place: place(source, span),
-    }
+    Located { value: convert_table(source, table.into_inner()), place: place(source, span) }
 }
 
 fn convert_table(source: &Source, table: DeTable<'_>) -> Value {
@@ -184,13 +176,7 @@ fn convert_table(source: &Source, table: DeTable<'_>) -> Value {
         .into_iter()
         .map(|(name, value)| {
             let place = place(source, name.span());
-            (
-                name.into_inner().into_owned(),
-                Entry {
-                    name: place,
-                    node: convert(source, value),
-                },
-            )
+            (name.into_inner().into_owned(), Entry { name: place, node: convert(source, value) })
         })
         .collect();
     entries.sort_by_key(|_, entry| entry.name.span.start);
@@ -208,20 +194,14 @@ fn convert(source: &Source, value: Spanned<DeValue<'_>>) -> Node {
         DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
         DeValue::Boolean(value) => Value::Bool(value),
         DeValue::Datetime(value) => Value::Datetime(value.to_string()),
-        DeValue::Array(items) => Value::Array(
-            items
-                .into_iter()
-                .map(|item| convert(source, item))
-                .collect(),
-        ),
+        DeValue::Array(items) => {
+            Value::Array(items.into_iter().map(|item| convert(source, item)).collect())
+        }
         DeValue::Table(table) => convert_table(source, table),
     };
     Located { value, place }
 }
 
 fn place(source: &Source, span: Range<usize>) -> Place {
-    Place {
-        source: source.clone(),
-        span,
-    }
+    Place { source: source.clone(), span }
 }

@@ -25,12 +25,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Self> {
         let what = what.into();
         match node.value {
-            Value::Table(fields) => Some(Self {
-                what,
-                fields,
-                known: Vec::new(),
-                problems,
-            }),
+            Value::Table(fields) => Some(Self { what, fields, known: Vec::new(), problems }),
             other => {
                 problems.push(wrong_kind(&what, "a table", &other, &node.place));
                 None
@@ -70,10 +65,7 @@ impl<'a> Reader<'a> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
             return Some(text.map(|_| *value));
         }
-        let list: Vec<String> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
+        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let problem = Diagnostic::error(format!(
             "{}: `{name}` is {}, expected one of {}",
             self.what,
@@ -81,12 +73,10 @@ impl<'a> Reader<'a> {
             list.join(", ")
         ))
         .at(&text.place, "not one of these");
-        self.problems.push(
-            match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
-                Some(word) => problem.help(format!("did you mean \"{word}\"?")),
-                None => problem,
-            },
-        );
+        self.problems.push(match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
+            Some(word) => problem.help(format!("did you mean \"{word}\"?")),
+            None => problem,
+        });
         None
     }
 
@@ -101,8 +91,7 @@ impl<'a> Reader<'a> {
             Ok(value) => Some(Located { value, place }),
             Err(other) => {
                 let what = format!("{}: `{name}`", self.what);
-                self.problems
-                    .push(wrong_kind(&what, expected, &other, &place));
+                self.problems.push(wrong_kind(&what, expected, &other, &place));
                 None
             }
         }
@@ -124,11 +113,10 @@ impl<'a> Reader<'a> {
                 name.escape_debug()
             ))
             .at(&entry.name, "it has no effect");
-            self.problems
-                .push(match nearest(&name, self.known.iter().copied()) {
-                    Some(known) => problem.help(format!("did you mean `{known}`?")),
-                    None => problem,
-                });
+            self.problems.push(match nearest(&name, self.known.iter().copied()) {
+                Some(known) => problem.help(format!("did you mean `{known}`?")),
+                None => problem,
+            });
         }
     }
 

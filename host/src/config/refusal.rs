@@ -7,10 +7,7 @@ use super::{Config, Diagnostic, Place, node::Value};
 impl Config {
     /// What `policy` refuses of this configuration, each problem with the places it comes from.
     pub fn refused(&self, policy: &str, problems: &[Problem]) -> Vec<Diagnostic> {
-        problems
-            .iter()
-            .map(|problem| self.refused_one(policy, problem))
-            .collect()
+        problems.iter().map(|problem| self.refused_one(policy, problem)).collect()
     }
 
     fn refused_one(&self, policy: &str, problem: &Problem) -> Diagnostic {
@@ -29,15 +26,10 @@ impl Config {
                 None => refused,
             };
         };
-        let name = self
-            .settings()
-            .keys
-            .get(key as usize)
-            .map(|key| key.name.clone())
-            .unwrap_or_default();
-        let what = field.map_or_else(String::new, |field| {
-            format!("field `{}` of ", field.escape_debug())
-        });
+        let name =
+            self.settings().keys.get(key as usize).map(|key| key.name.clone()).unwrap_or_default();
+        let what =
+            field.map_or_else(String::new, |field| format!("field `{}` of ", field.escape_debug()));
         let message = format!(
             "release policy \"{policy}\" refuses {what}key \"{}\": {}",
             name.escape_debug(),
@@ -45,17 +37,12 @@ impl Config {
         );
         let mut refused = Diagnostic::error(message);
         for tool in self.tools.values() {
-            let Some(concurrency) = tool
-                .concurrency
-                .as_ref()
-                .filter(|concurrency| concurrency.key == name)
+            let Some(concurrency) =
+                tool.concurrency.as_ref().filter(|concurrency| concurrency.key == name)
             else {
                 continue;
             };
-            let entry = concurrency
-                .fields
-                .iter()
-                .find(|(known, _)| Some(known.as_str()) == field);
+            let entry = concurrency.fields.iter().find(|(known, _)| Some(known.as_str()) == field);
             let place = entry.map_or(&concurrency.place, |(_, entry)| &entry.name);
             refused = refused.at(place, format!("tool `{}`", tool.name.escape_debug()));
         }

@@ -128,12 +128,9 @@ fn read_plugin(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
             .at(&checksum.place, "not a SHA-256 digest"),
         );
     }
-    let options = options
-        .map(|entry| read_options(&what, entry.node, problems))
-        .unwrap_or_default();
-    let limits = limits
-        .map(|entry| read_limits(&what, entry.node, problems))
-        .unwrap_or_default();
+    let options =
+        options.map(|entry| read_options(&what, entry.node, problems)).unwrap_or_default();
+    let limits = limits.map(|entry| read_limits(&what, entry.node, problems)).unwrap_or_default();
     if path.is_none() {
         problems.push(
             Diagnostic::error(format!("{what} has no `path`"))
@@ -188,7 +185,7 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
     let what = reader.what.clone();
     let problems = &mut *reader.problems;
     let limits = PluginLimits {
-        fuel: fuel.and_then(|entry| {
+        fuel: fuel.as_ref().and_then(|entry| {
             read_with(
                 &format!("{what}.fuel"),
                 "a whole number of instructions",
@@ -200,7 +197,7 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
                 },
             )
         }),
-        memory: memory.and_then(|entry| {
+        memory: memory.as_ref().and_then(|entry| {
             read_with(
                 &format!("{what}.memory"),
                 "a size like \"64 MiB\"",
@@ -208,17 +205,14 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
                 problems,
                 |value| match value {
                     Value::Integer(text) => text.parse().ok(),
-                    Value::String(text) => text
-                        .parse::<bytesize::ByteSize>()
-                        .ok()?
-                        .as_u64()
-                        .try_into()
-                        .ok(),
+                    Value::String(text) => {
+                        text.parse::<bytesize::ByteSize>().ok()?.as_u64().try_into().ok()
+                    }
                     _ => None,
                 },
             )
         }),
-        time: time.and_then(|entry| {
+        time: time.as_ref().and_then(|entry| {
             read_with(
                 &format!("{what}.time"),
                 "a duration like \"250ms\"",
@@ -238,18 +232,13 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
 fn read_with<T>(
     what: &str,
     expected: &str,
-    entry: Entry,
+    entry: &Entry,
     problems: &mut Vec<Diagnostic>,
     read: impl FnOnce(&Value) -> Option<T>,
 ) -> Option<T> {
     let value = read(&entry.node.value);
     if value.is_none() {
-        problems.push(wrong_kind(
-            what,
-            expected,
-            &entry.node.value,
-            &entry.node.place,
-        ));
+        problems.push(wrong_kind(what, expected, &entry.node.value, &entry.node.place));
     }
     value
 }
@@ -264,18 +253,10 @@ pub(super) fn read_release(
         return Release::default();
     };
     let name = reader.string("policy");
-    let on_fault = reader.word(
-        "on_fault",
-        &[("default", OnFault::Default), ("settle", OnFault::Settle)],
-    );
-    let guard = reader.word(
-        "guard",
-        &[
-            ("limit", Guard::Limit),
-            ("order", Guard::Order),
-            ("off", Guard::Off),
-        ],
-    );
+    let on_fault =
+        reader.word("on_fault", &[("default", OnFault::Default), ("settle", OnFault::Settle)]);
+    let guard = reader
+        .word("guard", &[("limit", Guard::Limit), ("order", Guard::Order), ("off", Guard::Off)]);
     let policy = name.and_then(|name| {
         let plugin = plugins.get(&name.value);
         if plugin.is_none() {
@@ -284,14 +265,10 @@ pub(super) fn read_release(
                 name.value
             ))
             .at(&name.place, "no such plugin");
-            reader.problems.push(
-                match nearest(&name.value, plugins.keys().map(String::as_str)) {
-                    Some(known) => problem.help(format!("did you mean \"{known}\"?")),
-                    None => {
-                        problem.help(format!("add `[plugins.wasm.{}]` with a `path`", name.value))
-                    }
-                },
-            );
+            reader.problems.push(match nearest(&name.value, plugins.keys().map(String::as_str)) {
+                Some(known) => problem.help(format!("did you mean \"{known}\"?")),
+                None => problem.help(format!("add `[plugins.wasm.{}]` with a `path`", name.value)),
+            });
         }
         plugin.cloned()
     });

@@ -22,10 +22,7 @@ struct Inner {
 impl Source {
     /// A source that was read from, or is to be shown as, `path`.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        Self(Arc::new(Inner {
-            path: path.into(),
-            text: text.into(),
-        }))
+        Self(Arc::new(Inner { path: path.into(), text: text.into() }))
     }
 
     /// The path as it was given.
@@ -77,10 +74,7 @@ fn read_file(path: &Path) -> io::Result<String> {
     // Opening a FIFO or a device would wait or never end.
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     String::from_utf8(fs::read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -93,27 +87,19 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>, problems: &mut Vec<Diagnosti
         Ok(entries) => entries,
         Err(error) => return problems.push(unreadable(folder, &error)),
     };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() && !path.is_symlink() {
             collect(&path, files, problems);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
             files.push(path);
         }
     }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(format!(
-        "failed to read configuration `{}`: {error}",
-        path.display()
-    ))
+    Diagnostic::error(format!("failed to read configuration `{}`: {error}", path.display()))
 }
 
 /// A place in a source: what a message points at.
@@ -132,11 +118,7 @@ impl Place {
         let start = text.floor_char_boundary(self.span.start);
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
-        let column = before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |last| last.chars().count())
-            + 1;
+        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
         (line, column)
     }
 }
@@ -161,9 +143,6 @@ pub struct Located<T> {
 impl<T> Located<T> {
     /// Another value at the same place.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Located<U> {
-        Located {
-            value: f(self.value),
-            place: self.place,
-        }
+        Located { value: f(self.value), place: self.place }
     }
 }

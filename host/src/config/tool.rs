@@ -138,17 +138,10 @@ impl ToolDefaults {
             return Self::default();
         };
         let run = reader.word("run", RUN_MODES).map(|run| run.value);
-        let result = reader
-            .word("result", RESULT_MODES)
-            .map(|result| result.value);
-        let cancellation_response = reader
-            .string("cancellation_response")
-            .map(|text| text.value);
+        let result = reader.word("result", RESULT_MODES).map(|result| result.value);
+        let cancellation_response = reader.string("cancellation_response").map(|text| text.value);
         for (field, help) in [
-            (
-                "concurrency",
-                "set it for each tool; tools that share a limit name the same key",
-            ),
+            ("concurrency", "set it for each tool; tools that share a limit name the same key"),
             ("fan_out", "set it for each tool"),
         ] {
             if let Some(entry) = reader.take(field) {
@@ -159,20 +152,9 @@ impl ToolDefaults {
                 );
             }
         }
-        reader.ignore(&[
-            "enable",
-            "format",
-            "style",
-            "access",
-            "questions",
-            "options",
-        ]);
+        reader.ignore(&["enable", "format", "style", "access", "questions", "options"]);
         reader.finish();
-        Self {
-            run,
-            result,
-            cancellation_response,
-        }
+        Self { run, result, cancellation_response }
     }
 }
 
@@ -224,14 +206,8 @@ impl Tool {
             name: name.to_owned(),
             source: source.unwrap_or(ToolSource::Local(None)),
             command,
-            run: run
-                .map(|run| run.value)
-                .or(defaults.run)
-                .unwrap_or_default(),
-            result: result
-                .map(|result| result.value)
-                .or(defaults.result)
-                .unwrap_or_default(),
+            run: run.map(|run| run.value).or(defaults.run).unwrap_or_default(),
+            result: result.map(|result| result.value).or(defaults.result).unwrap_or_default(),
             cancellation_response: cancelled
                 .map(|text| text.value)
                 .or_else(|| defaults.cancellation_response.clone())
@@ -272,10 +248,7 @@ fn read_source(
                 Some((server, tool)) => (server, Some(tool.to_owned())),
                 None => (rest, None),
             };
-            Some(ToolSource::Mcp {
-                server: server.to_owned(),
-                tool,
-            })
+            Some(ToolSource::Mcp { server: server.to_owned(), tool })
         }
         _ => {
             problems.push(
@@ -301,15 +274,9 @@ fn read_command(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Optio
             let args = reader.take("args");
             let what = reader.what.clone();
             let problems = &mut *reader.problems;
-            let args = args
-                .map(|entry| read_args(&what, entry.node, problems))
-                .unwrap_or_default();
+            let args = args.map(|entry| read_args(&what, entry.node, problems)).unwrap_or_default();
             reader.finish();
-            Some(Command::Parts {
-                program: program?.value,
-                args,
-                shell,
-            })
+            Some(Command::Parts { program: program?.value, args, shell })
         }
         other => {
             problems.push(wrong_kind(
@@ -337,12 +304,9 @@ fn read_args(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Vec<Stri
     for item in items {
         match item.value {
             Value::String(text) => args.push(text),
-            other => problems.push(wrong_kind(
-                &format!("{what}.args"),
-                "strings",
-                &other,
-                &item.place,
-            )),
+            other => {
+                problems.push(wrong_kind(&format!("{what}.args"), "strings", &other, &item.place));
+            }
         }
     }
     args

@@ -7,7 +7,9 @@
 
 mod control;
 mod event_loop;
+mod executions;
 mod people;
+mod prompts;
 mod response;
 
 pub use control::Handle;

@@ -49,19 +49,9 @@ impl Response {
     pub(super) fn from_outcome(id: &str, name: &str, outcome: Outcome) -> Self {
         match outcome {
             Outcome::Success { content } => Self::new(id, name, Status::Ok, content),
-            Outcome::Error {
-                message,
-                trace,
-                transient,
-            } => {
-                let content = std::iter::once(message)
-                    .chain(trace)
-                    .collect::<Vec<_>>()
-                    .join("\n");
-                Self {
-                    transient,
-                    ..Self::new(id, name, Status::Error, content)
-                }
+            Outcome::Error { message, trace, transient } => {
+                let content = std::iter::once(message).chain(trace).collect::<Vec<_>>().join("\n");
+                Self { transient, ..Self::new(id, name, Status::Error, content) }
             }
             Outcome::NeedsInput { question } => {
                 let content = format!(

@@ -21,13 +21,8 @@ pub fn seconds(at: Instant) -> String {
 pub fn starts(record: &Record) -> String {
     join(record, |call| {
         let run = call.runs.iter().filter(|run| !run.gated);
-        run.map(|run| {
-            (
-                run.span.from,
-                format!("{}@{}", call.label, seconds(run.span.from)),
-            )
-        })
-        .collect()
+        run.map(|run| (run.span.from, format!("{}@{}", call.label, seconds(run.span.from))))
+            .collect()
     })
 }
 
@@ -35,12 +30,8 @@ pub fn starts(record: &Record) -> String {
 pub fn ends(record: &Record) -> String {
     join(record, |call| {
         let runs = call.runs.iter().filter(|run| !run.gated);
-        runs.filter_map(|run| {
-            run.span
-                .to
-                .map(|to| (to, format!("{}!{}", call.label, seconds(to))))
-        })
-        .collect()
+        runs.filter_map(|run| run.span.to.map(|to| (to, format!("{}!{}", call.label, seconds(to)))))
+            .collect()
     })
 }
 
@@ -51,10 +42,7 @@ pub fn parked(record: &Record) -> String {
         // A restart parks a call again at the same instant: it waited without a break.
         let touching = |a: &Span, b: &Span| a.to == Some(b.from);
         for spans in call.parked.chunk_by(touching) {
-            let span = Span {
-                from: spans[0].from,
-                to: spans[spans.len() - 1].to,
-            };
+            let span = Span { from: spans[0].from, to: spans[spans.len() - 1].to };
             if span.to == Some(span.from) {
                 continue;
             }
@@ -87,11 +75,7 @@ pub fn responses(record: &Record) -> String {
     };
     let calls = record.calls.iter();
     let words = calls.map(|call| {
-        format!(
-            "{} {}",
-            call.label,
-            response(call).unwrap_or_else(|| "none".to_owned())
-        )
+        format!("{} {}", call.label, response(call).unwrap_or_else(|| "none".to_owned()))
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -99,9 +83,5 @@ pub fn responses(record: &Record) -> String {
 fn join(record: &Record, of: impl Fn(&CallRecord) -> Vec<(Instant, String)>) -> String {
     let mut words: Vec<(Instant, String)> = record.calls.iter().flat_map(of).collect();
     words.sort_by_key(|(at, _)| *at);
-    words
-        .into_iter()
-        .map(|(_, word)| word)
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }

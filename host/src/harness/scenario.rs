@@ -157,10 +157,7 @@ impl Scenario {
 fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<Scenario> {
     let mut reader = Reader::new("scenario", root, problems)?;
     reader.ignore(&["conversation", "plugins", "providers"]);
-    let title = reader
-        .string("title")
-        .map(|title| title.value)
-        .unwrap_or_default();
+    let title = reader.string("title").map(|title| title.value).unwrap_or_default();
     let layers = reader.take("config");
     let calls = reader.take("call");
     let events = reader.take("event");
@@ -175,23 +172,14 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
         .filter_map(|node| read_event(node, &calls, problems))
         .collect();
     let complete = complete.and_then(|entry| time("`complete`", &entry.node, problems));
-    let expect = expect
-        .map(|entry| read_expect(entry.node, problems))
-        .unwrap_or_default();
+    let expect = expect.map(|entry| read_expect(entry.node, problems)).unwrap_or_default();
     if let Err(error) = &config
         && expect.errors.is_none()
     {
         problems.extend(error.0.iter().cloned());
     }
     reader.finish();
-    Some(Scenario {
-        title,
-        config,
-        calls,
-        events,
-        complete,
-        expect,
-    })
+    Some(Scenario { title, config, calls, events, complete, expect })
 }
 
 fn read_config(
@@ -203,7 +191,7 @@ fn read_config(
     for node in items(layers, "config", problems) {
         match node.value {
             Value::String(path) => {
-                sources.extend(Source::read(&source.folder().join(path), problems))
+                sources.extend(Source::read(&source.folder().join(path), problems));
             }
             other => problems.push(wrong_kind("`config`", "paths", &other, &node.place)),
         }
@@ -253,10 +241,7 @@ fn check_call(
     if earlier.iter().any(|other| other.label == *label) {
         wrong(format!("two calls are named `{label}`"), "the second");
     }
-    if earlier
-        .last()
-        .is_some_and(|last| last.arrives > call.arrives)
-    {
+    if earlier.last().is_some_and(|last| last.arrives > call.arrives) {
         wrong(
             format!("call `{label}` arrives before a call that is written before it"),
             "arrives too early",
@@ -290,20 +275,13 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
     let rejected = at("rejected", rejected);
     let (reviewed, gone) = (at("reviewed", reviewed), at("gone", gone));
     let answered = match answered {
-        Some(Entry {
-            node:
-                Node {
-                    value: Value::Array(items),
-                    ..
-                },
-            ..
-        }) => items
+        Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) => items
             .iter()
             .filter_map(|item| time(&format!("{what}: `answered`"), item, problems))
             .collect(),
-        Some(entry) => time(&format!("{what}: `answered`"), &entry.node, problems)
-            .into_iter()
-            .collect(),
+        Some(entry) => {
+            time(&format!("{what}: `answered`"), &entry.node, problems).into_iter().collect()
+        }
         None => Vec::new(),
     };
     let copies =
@@ -315,11 +293,7 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
             );
         }
     }
-    let decision = match (
-        undecided.is_some_and(|undecided| undecided.value),
-        rejected,
-        approved,
-    ) {
+    let decision = match (undecided.is_some_and(|undecided| undecided.value), rejected, approved) {
         (true, ..) => PersonEvent::Never,
         (_, Some(at), _) => PersonEvent::NotRun(at.max(arrives)),
         (_, None, at) => PersonEvent::Approved(at.unwrap_or(0).max(arrives)),
@@ -330,18 +304,9 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
         None => {
             let (phases, fails) = match &does {
                 Some(does) => read_phases(&what, does, problems)?,
-                None => (
-                    vec![Phase {
-                        takes: SECOND,
-                        asks: false,
-                    }],
-                    false,
-                ),
+                None => (vec![Phase { takes: SECOND, asks: false }], false),
             };
-            let name = name
-                .as_ref()
-                .map(|name| name.value.clone())
-                .unwrap_or_default();
+            let name = name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
             match copies {
                 Some(copies) => bodies
                     .extend((1..=copies).map(|n| (format!("{name}{n}"), phases.clone(), fails))),
@@ -351,10 +316,8 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
     }
     reader.finish();
     let (_, tool) = (name?, tool?.value);
-    let arguments = arguments.map_or_else(
-        || "{}".to_owned(),
-        |entry| entry.node.value.to_json().to_string(),
-    );
+    let arguments =
+        arguments.map_or_else(|| "{}".to_owned(), |entry| entry.node.value.to_json().to_string());
     let calls = bodies.into_iter().map(|(label, phases, fails)| CallSpec {
         label,
         tool: tool.clone(),
@@ -379,12 +342,7 @@ fn read_operations(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Ve
     let place = node.place.clone();
     let Value::Table(operations) = node.value else {
         let expected = "a table of operations and what they do";
-        problems.push(wrong_kind(
-            &format!("{what}: `operations`"),
-            expected,
-            &node.value,
-            &place,
-        ));
+        problems.push(wrong_kind(&format!("{what}: `operations`"), expected, &node.value, &place));
         return Vec::new();
     };
     let mut bodies = Vec::new();
@@ -392,10 +350,7 @@ fn read_operations(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Ve
         let what = format!("{what}: operation `{name}`");
         match entry.node.value {
             Value::String(does) => {
-                let does = Located {
-                    value: does,
-                    place: entry.node.place,
-                };
+                let does = Located { value: does, place: entry.node.place };
                 if let Some((phases, fails)) = read_phases(&what, &does, problems) {
                     bodies.push((name, phases, fails));
                 }
@@ -428,10 +383,7 @@ fn read_phases(
                     true
                 }
                 _ => {
-                    phases.push(Phase {
-                        takes: 0,
-                        asks: true,
-                    });
+                    phases.push(Phase { takes: 0, asks: true });
                     true
                 }
             },
@@ -462,10 +414,7 @@ fn read_phases(
         }
     }
     if phases.last().is_none_or(|phase| phase.asks) {
-        phases.push(Phase {
-            takes: 0,
-            asks: false,
-        });
+        phases.push(Phase { takes: 0, asks: false });
     }
     Some((phases, fails))
 }
@@ -479,9 +428,7 @@ fn read_event(
     let mut reader = Reader::new("event", node, problems)?;
     let at = reader.take("at");
     let cancel = reader.boolean("cancel").is_some_and(|cancel| cancel.value);
-    let restart = reader
-        .boolean("restart")
-        .is_some_and(|restart| restart.value);
+    let restart = reader.boolean("restart").is_some_and(|restart| restart.value);
     let again = reader.string("end_again");
     let problems = &mut *reader.problems;
     let at = at.and_then(|entry| time("event: `at`", &entry.node, problems));
@@ -522,9 +469,7 @@ fn read_expect(node: Node, problems: &mut Vec<Diagnostic>) -> Expect {
     let lists = ["faults", "errors", "warnings"].map(|field| (field, reader.take(field)));
     let problems = &mut *reader.problems;
     let settled = settled.and_then(|entry| time("expect: `settled`", &entry.node, problems));
-    let peaks = peaks
-        .map(|entry| read_peaks(entry.node, problems))
-        .unwrap_or_default();
+    let peaks = peaks.map(|entry| read_peaks(entry.node, problems)).unwrap_or_default();
     let [faults, errors, warnings] = lists.map(|(field, entry)| {
         let entry = entry?;
         let mut texts = Vec::new();
@@ -576,17 +521,9 @@ fn read_peaks(node: Node, problems: &mut Vec<Diagnostic>) -> BTreeMap<String, u3
 fn items(entry: Option<Entry>, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<Node> {
     match entry.map(|entry| entry.node) {
         None => Vec::new(),
-        Some(Node {
-            value: Value::Array(items),
-            ..
-        }) => items,
+        Some(Node { value: Value::Array(items), .. }) => items,
         Some(other) => {
-            problems.push(wrong_kind(
-                &format!("`{what}`"),
-                "an array",
-                &other.value,
-                &other.place,
-            ));
+            problems.push(wrong_kind(&format!("`{what}`"), "an array", &other.value, &other.place));
             Vec::new()
         }
     }

@@ -71,21 +71,16 @@ pub fn simulate(
     let config = scenario.config.as_ref().map_err(Clone::clone)?;
     let settings = config.settings();
     let arguments = Arguments::default();
-    let policy = blueprint
-        .instantiate(&settings, arguments.clone())
-        .map_err(|refusal| match refusal {
+    let policy =
+        blueprint.instantiate(&settings, arguments.clone()).map_err(|refusal| match refusal {
             Refusal::Settings(problems) => SimulateError::Config(ConfigError(
                 config.refused(&blueprint.identity().name, &problems),
             )),
-            refusal => SimulateError::Refused {
-                policy: blueprint.identity().name.clone(),
-                refusal,
-            },
+            refusal => {
+                SimulateError::Refused { policy: blueprint.identity().name.clone(), refusal }
+            }
         })?;
-    let options = Options {
-        guard: config.release.guard,
-        on_fault: config.release.on_fault,
-    };
+    let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
     let mut scheduler = Scheduler::new(
         &settings,
         blueprint.identity().clone(),
@@ -96,16 +91,10 @@ pub fn simulate(
     if scenario.complete.is_some() {
         scheduler.set_open(true);
     }
-    let tools = scenario
-        .calls
-        .iter()
-        .map(|call| config.tool_index(&call.tool).unwrap_or(0))
-        .collect();
+    let tools =
+        scenario.calls.iter().map(|call| config.tool_index(&call.tool).unwrap_or(0)).collect();
     let stops = scenario.calls.iter().map(|call| {
-        let fan_out = config
-            .tools
-            .get(&call.tool)
-            .and_then(|tool| tool.fan_out.as_ref());
+        let fan_out = config.tools.get(&call.tool).and_then(|tool| tool.fan_out.as_ref());
         fan_out.is_some_and(|fan_out| fan_out.on_error == OnError::Stop)
     });
     let mut world = World {
@@ -125,9 +114,7 @@ pub fn simulate(
     };
     world.plan_scenario();
     world.run()?;
-    Ok(Simulation {
-        record: world.record,
-    })
+    Ok(Simulation { record: world.record })
 }
 
 struct World<'a> {
@@ -175,11 +162,7 @@ impl World<'_> {
                 ScenarioEvent::Cancel(at) => self.plan(*at, Planned::Cancel),
                 ScenarioEvent::Restart(at) => self.plan(*at, Planned::Restart),
                 ScenarioEvent::EndAgain(at, label) => {
-                    let call = self
-                        .scenario
-                        .calls
-                        .iter()
-                        .position(|call| call.label == *label);
+                    let call = self.scenario.calls.iter().position(|call| call.label == *label);
                     if let Some(call) = call.and_then(|call| CallId::try_from(call).ok()) {
                         self.plan(*at, Planned::EndAgain(call));
                     }
@@ -191,13 +174,9 @@ impl World<'_> {
     fn run(&mut self) -> Result<(), SimulateError> {
         let mut now = 0;
         for _ in 0..STEPS + 10 * self.scenario.calls.len() {
-            while self
-                .queue
-                .peek()
-                .is_some_and(|Reverse((at, ..))| *at <= now)
-            {
+            while self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
                 if let Some(Reverse((.., planned))) = self.queue.pop() {
-                    self.happen(now, planned);
+                    self.happen(now, &planned);
                 }
             }
             self.drain(now);
@@ -208,11 +187,7 @@ impl World<'_> {
             }
             self.drain(now);
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
-            match planned
-                .into_iter()
-                .chain(self.scheduler.poll_timeout())
-                .min()
-            {
+            match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
                 Some(next) => now = next.max(now),
                 None => return Ok(()),
             }
@@ -220,8 +195,8 @@ impl World<'_> {
         Err(SimulateError::Endless { at: now })
     }
 
-    fn happen(&mut self, now: Instant, planned: Planned) {
-        match planned {
+    fn happen(&mut self, now: Instant, planned: &Planned) {
+        match *planned {
             Planned::Arrives(id) => {
                 let call = &self.scenario.calls[id as usize];
                 let tool = self.tools[id as usize];
@@ -242,7 +217,7 @@ impl World<'_> {
             }
             Planned::Complete => self.scheduler.set_open(false),
             Planned::PhaseOver(call, execution, phase) => {
-                self.phase_over(now, call, execution, phase)
+                self.phase_over(now, call, execution, phase);
             }
             Planned::Answered(call) => {
                 if let Some((execution, phase)) = self.asking.remove(&call) {
@@ -287,25 +262,16 @@ impl World<'_> {
             self.scheduler.end(
                 now,
                 execution,
-                if spec.fails {
-                    End::Failed
-                } else {
-                    End::Succeeded
-                },
+                if spec.fails { End::Failed } else { End::Succeeded },
             );
         }
     }
 
     fn start_phase(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
-        if let Some(takes) = self.scenario.calls[call as usize]
-            .phases
-            .get(phase)
-            .map(|phase| phase.takes)
+        if let Some(takes) =
+            self.scenario.calls[call as usize].phases.get(phase).map(|phase| phase.takes)
         {
-            self.plan(
-                now.saturating_add(takes),
-                Planned::PhaseOver(call, execution, phase),
-            );
+            self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
         }
     }
 

@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::{
     batch::{End, Instant},
-    record::{CallRecord, Record},
+    record::{CallRecord, Record, Span},
     scheduler::Settlement,
     text::clean,
 };
@@ -21,6 +21,9 @@ const ROWS: usize = 60;
 /// The label's share of a wide terminal.
 const LABEL: usize = 32;
 
+/// Columns of a terminal on which waiting times are left out.
+const NARROW: usize = 72;
+
 const WAITING: Style = AnsiColor::BrightBlack.on_default();
 const RUNNING: Style = AnsiColor::Cyan.on_default();
 const ASKING: Style = AnsiColor::Yellow.on_default();
@@ -33,44 +36,46 @@ pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
         .zip(&record.calls)
         .map(|(place, call)| format!("{place} {}", clean(&call.label)))
         .collect();
-    let label = labels
-        .iter()
-        .map(|label| label.width())
-        .max()
-        .unwrap_or(0)
-        .min(LABEL.min(width / 3));
-    let notes: Vec<String> = record
-        .calls
-        .iter()
-        .map(|call| note(call, width >= 72))
-        .collect();
-    let note = notes.iter().map(|note| note.width()).max().unwrap_or(0);
-    let bars = width.saturating_sub(label + note + 4).max(8);
-    let scale = Scale {
-        until: record.until.max(1),
-        cells: bars,
+    let label =
+        labels.iter().map(|label| label.width()).max().unwrap_or(0).min(LABEL.min(width / 3));
+    let notes: Vec<Note> = record.calls.iter().map(Note::new).collect();
+    let widest = |of: fn(&Note) -> &str, least: usize| {
+        notes.iter().map(|note| of(note).width()).max().unwrap_or(0).max(least)
     };
+    let ran = widest(|note| &note.ran, 3);
+    let outcome = widest(|note| note.outcome, 0);
+    // On a narrow terminal the bars are worth more than the exact waiting.
+    let waited = if width < NARROW { 0 } else { widest(|note| &note.waited, 6) + 2 };
+    let cells = width.saturating_sub(label + 2 + waited + 2 + ran + 2 + outcome).max(8);
+    let scale = Scale { until: record.until.max(1), cells };
 
     let mut out = String::new();
+    let row = |label: &str, bar: &str, columns: [&str; 3]| {
+        let [wait, run, outcome] = columns;
+        let wait = if waited > 0 { wait } else { "" };
+        format!("{label}  {bar}{}  {}  {outcome}", right(wait, waited), right(run, ran))
+            .trim_end()
+            .to_owned()
+            + "\n"
+    };
+    out += &row(&fit("", label), &fit(&scale.axis(), cells), ["waited", "ran", ""]);
     let hidden = record.calls.len().saturating_sub(ROWS);
     let gap = ROWS / 2..ROWS / 2 + hidden;
-    let _ = writeln!(out, "{:label$}  {}", "", scale.axis());
-    for (place, call) in record.calls.iter().enumerate() {
+    for (place, (call, note)) in record.calls.iter().zip(&notes).enumerate() {
         if hidden > 0 && gap.contains(&place) {
             if place == gap.start {
-                let _ = writeln!(out, "{:label$}  ... {hidden} more calls ...", "");
+                let _ = writeln!(out, "{}  ... {hidden} more calls ...", fit("", label));
             }
             continue;
         }
         let bar = paint(&scale.bar(call), styled);
-        let _ = writeln!(
-            out,
-            "{}  {bar}  {}",
-            fit(&labels[place], label),
-            notes[place]
-        );
+        out += &row(&fit(&labels[place], label), &bar, [&note.waited, &note.ran, note.outcome]);
     }
     out
+}
+
+fn right(text: &str, width: usize) -> String {
+    format!("{:pad$}{text}", "", pad = width.saturating_sub(text.width()))
 }
 
 struct Scale {
@@ -166,18 +171,30 @@ fn paint(cells: &[Cell], styled: bool) -> String {
     out
 }
 
-/// What stands behind a bar: how long it waited and ran, and how it came out.
-fn note(call: &CallRecord, wide: bool) -> String {
-    let sum = |spans: &mut dyn Iterator<Item = (Instant, Option<Instant>)>| -> Instant {
-        spans.filter_map(|(from, to)| Some(to? - from)).sum()
-    };
-    let waited = sum(&mut call.parked.iter().map(|span| (span.from, span.to)));
-    let ran = sum(&mut call
-        .runs
-        .iter()
-        .filter(|run| !run.gated)
-        .map(|run| (run.span.from, run.span.to)));
-    let outcome = match (call.settled, call.runs.last()) {
+/// What stands behind a bar: how long the call waited and ran, and how it came out.
+struct Note {
+    waited: String,
+    ran: String,
+    outcome: &'static str,
+}
+
+impl Note {
+    fn new(call: &CallRecord) -> Self {
+        let sum = |spans: &mut dyn Iterator<Item = Span>| {
+            spans.filter_map(|span| Some(span.to? - span.from)).sum::<Instant>()
+        };
+        let mut runs = call.runs.iter().filter(|run| !run.gated).map(|run| run.span).peekable();
+        let ran = if runs.peek().is_some() { duration(sum(&mut runs)) } else { String::new() };
+        let waited = match sum(&mut call.parked.iter().copied()) {
+            0 => String::new(),
+            waited => duration(waited),
+        };
+        Self { waited, ran, outcome: outcome(call) }
+    }
+}
+
+fn outcome(call: &CallRecord) -> &'static str {
+    match (call.settled, call.runs.last()) {
         (Some((_, Settlement::Responded)), Some(run)) if run.gated => "not run",
         (Some((_, Settlement::Responded)), Some(run)) => match run.end {
             Some(End::Succeeded) => "ok",
@@ -188,24 +205,13 @@ fn note(call: &CallRecord, wide: bool) -> String {
         (Some((_, Settlement::PolicyFault)), _) => "policy fault",
         (Some(_), _) => "not run",
         (None, _) => "unsettled",
-    };
-    if call.runs.iter().all(|run| run.gated) {
-        return outcome.to_owned();
-    }
-    match (wide, waited) {
-        (true, 1..) => format!("{} after {} {outcome}", duration(ran), duration(waited)),
-        _ => format!("{} {outcome}", duration(ran)),
     }
 }
 
 /// A duration for people: three digits at most, and the unit.
 pub fn duration(nanos: Instant) -> String {
-    const UNITS: [(Instant, &str); 4] = [
-        (1_000_000_000, "s"),
-        (1_000_000, "ms"),
-        (1_000, "µs"),
-        (1, "ns"),
-    ];
+    const UNITS: [(Instant, &str); 4] =
+        [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")];
     if nanos == 0 {
         return "0s".to_owned();
     }
@@ -215,22 +221,12 @@ pub fn duration(nanos: Instant) -> String {
         100.. => return format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => {}
     }
-    let (unit, name) = UNITS
-        .into_iter()
-        .find(|(unit, _)| nanos >= *unit)
-        .unwrap_or((1, "ns"));
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| nanos >= *unit).unwrap_or((1, "ns"));
     let value = nanos as f64 / unit as f64;
-    let decimals = if value < 9.995 {
-        2
-    } else {
-        usize::from(value < 99.95)
-    };
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     let text = format!("{value:.decimals$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}{name}")
 }
 

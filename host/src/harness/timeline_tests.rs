@@ -80,8 +80,6 @@ fn durations_are_short() {
     ];
     assert_eq!(
         texts.map(duration),
-        [
-            "0s", "1ns", "1.23µs", "56.7ms", "999ms", "1s", "12.3s", "5m00s", "2h03m"
-        ]
+        ["0s", "1ns", "1.23µs", "56.7ms", "999ms", "1s", "12.3s", "5m00s", "2h03m"]
     );
 }

@@ -26,11 +26,7 @@ pub struct Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:\n  expected  {}\n  actual    {}",
-            self.what, self.expected, self.actual
-        )
+        write!(f, "{}:\n  expected  {}\n  actual    {}", self.what, self.expected, self.actual)
     }
 }
 
@@ -43,45 +39,32 @@ pub fn judge(scenario: &Scenario, blueprint: &dyn Blueprint) -> Vec<Mismatch> {
             found.extend(mismatches(expect, &simulation.record));
             (messages(&config.warnings, Severity::Warning), Vec::new())
         }
-        (Ok(config), Err(SimulateError::Config(ConfigError(refused)))) => (
-            messages(&config.warnings, Severity::Warning),
-            messages(&refused, Severity::Error),
-        ),
-        (Err(ConfigError(problems)), _) => (
-            messages(problems, Severity::Warning),
-            messages(problems, Severity::Error),
-        ),
-        (Ok(config), Err(error)) => (
-            messages(&config.warnings, Severity::Warning),
-            vec![error.to_string()],
-        ),
+        (Ok(config), Err(SimulateError::Config(ConfigError(refused)))) => {
+            (messages(&config.warnings, Severity::Warning), messages(&refused, Severity::Error))
+        }
+        (Err(ConfigError(problems)), _) => {
+            (messages(problems, Severity::Warning), messages(problems, Severity::Error))
+        }
+        (Ok(config), Err(error)) => {
+            (messages(&config.warnings, Severity::Warning), vec![error.to_string()])
+        }
     };
     let lists = [
-        (
-            "errors",
-            expect.errors.as_ref().or(Some(&Vec::new())).cloned(),
-            errors,
-        ),
+        ("errors", expect.errors.as_ref().or(Some(&Vec::new())).cloned(), errors),
         ("warnings", expect.warnings.clone(), warnings),
     ];
     for (what, expected, actual) in lists {
         if let Some(expected) = expected.filter(|expected| *expected != actual) {
             let list = |texts: &[String]| texts.join("\n            ");
             let (expected, actual) = (list(&expected), list(&actual));
-            found.push(Mismatch {
-                what: what.to_owned(),
-                expected,
-                actual,
-            });
+            found.push(Mismatch { what: what.to_owned(), expected, actual });
         }
     }
     found
 }
 
 fn messages(problems: &[Diagnostic], severity: Severity) -> Vec<String> {
-    let problems = problems
-        .iter()
-        .filter(|problem| problem.severity == severity);
+    let problems = problems.iter().filter(|problem| problem.severity == severity);
     problems.map(|problem| problem.message.clone()).collect()
 }
 
@@ -91,11 +74,7 @@ pub fn mismatches(expect: &Expect, record: &Record) -> Vec<Mismatch> {
     let mut found = Vec::new();
     let mut compare = |what: &str, expected: &str, actual: String| {
         if expected != actual {
-            found.push(Mismatch {
-                what: what.to_owned(),
-                expected: expected.to_owned(),
-                actual,
-            });
+            found.push(Mismatch { what: what.to_owned(), expected: expected.to_owned(), actual });
         }
     };
     if let Some(expected) = &expect.starts {
@@ -111,39 +90,19 @@ pub fn mismatches(expect: &Expect, record: &Record) -> Vec<Mismatch> {
         compare("responses", expected, responses(record));
     }
     if let Some(expected) = expect.settled {
-        let settled = record
-            .calls
-            .iter()
-            .map(|call| call.settled.map(|(at, _)| at));
-        let last = settled
-            .collect::<Option<Vec<_>>>()
-            .map(|all| all.into_iter().max().unwrap_or(0));
-        compare(
-            "settled",
-            &seconds(expected),
-            last.map_or_else(|| "never".to_owned(), seconds),
-        );
+        let settled = record.calls.iter().map(|call| call.settled.map(|(at, _)| at));
+        let last =
+            settled.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0));
+        compare("settled", &seconds(expected), last.map_or_else(|| "never".to_owned(), seconds));
     }
     for (key, expected) in &expect.peaks {
         let place = record.keys.iter().position(|name| name == key);
         let peak = place.and_then(|place| record.peaks.get(place));
         let actual = peak.map_or_else(|| "no such key".to_owned(), ToString::to_string);
-        compare(
-            &format!("peak of key {key:?}"),
-            &expected.to_string(),
-            actual,
-        );
+        compare(&format!("peak of key {key:?}"), &expected.to_string(), actual);
     }
-    let faults: Vec<&str> = record
-        .faults
-        .iter()
-        .map(|fault| fault.kind.word())
-        .collect();
-    let expected = expect
-        .faults
-        .as_ref()
-        .map(|faults| faults.join(", "))
-        .unwrap_or_default();
+    let faults: Vec<&str> = record.faults.iter().map(|fault| fault.kind.word()).collect();
+    let expected = expect.faults.as_ref().map(|faults| faults.join(", ")).unwrap_or_default();
     compare("faults", &expected, faults.join(", "));
     found
 }

@@ -60,18 +60,11 @@ impl Arguments {
     /// Puts down the arguments of the next call in written order.
     pub fn push(&self, json: impl Into<Arc<str>>) {
         // A lock poisoned by a panic elsewhere still holds a whole list.
-        self.0
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .push(json.into());
+        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(json.into());
     }
 
     /// The arguments of a call, if the batch has it.
     pub fn get(&self, call: CallId) -> Option<Arc<str>> {
-        self.0
-            .read()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .get(call as usize)
-            .cloned()
+        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(call as usize).cloned()
     }
 }

@@ -169,12 +169,7 @@ pub enum Refusal {
 /// "call 3" or "calls 3, 4, 5".
 fn calls(ids: &[CallId]) -> String {
     const SHOWN: usize = 10;
-    let mut list = ids
-        .iter()
-        .take(SHOWN)
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut list = ids.iter().take(SHOWN).map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if ids.len() > SHOWN {
         list += &format!(" and {} more", ids.len() - SHOWN);
     }

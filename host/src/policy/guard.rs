@@ -54,12 +54,7 @@ pub fn check(
         let (limit, running) = (batch.limit(key), batch.running(key));
         let name = || batch.key_name(key).to_owned();
         if running + calls.len() > limit as usize {
-            return Err(FaultKind::OverLimit {
-                key: name(),
-                limit,
-                running,
-                released: calls,
-            });
+            return Err(FaultKind::OverLimit { key: name(), limit, running, released: calls });
         }
         if guard == Guard::Order {
             let mut waiting = batch.waiting(key);
@@ -68,11 +63,7 @@ pub fn check(
                     Some(first) if first == released => {}
                     before => {
                         let before = before.unwrap_or(released);
-                        return Err(FaultKind::OutOfOrder {
-                            key: name(),
-                            released,
-                            before,
-                        });
+                        return Err(FaultKind::OutOfOrder { key: name(), released, before });
                     }
                 }
             }

@@ -22,13 +22,7 @@ impl Native<Rules> {
 impl<P: Sdk> Native<P> {
     /// A native policy under its own name.
     pub fn new() -> Self {
-        Self {
-            identity: Identity {
-                name: P::NAME.to_owned(),
-                digest: None,
-            },
-            policy: PhantomData,
-        }
+        Self { identity: Identity { name: P::NAME.to_owned(), digest: None }, policy: PhantomData }
     }
 }
 
@@ -40,9 +34,7 @@ impl<P: Sdk> Default for Native<P> {
 
 impl<P: Sdk> fmt::Debug for Native<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Native")
-            .field("identity", &self.identity)
-            .finish()
+        f.debug_struct("Native").field("identity", &self.identity).finish()
     }
 }
 
@@ -65,9 +57,7 @@ impl<P: Sdk> Policy for Instance<P> {
     }
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
-        self.0.release(batch).map_err(|error| FaultKind::Error {
-            message: error.to_string(),
-        })
+        self.0.release(batch).map_err(|error| FaultKind::Error { message: error.to_string() })
     }
 
     fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {

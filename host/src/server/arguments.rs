@@ -19,9 +19,7 @@ pub(super) fn check(
     let mut problems = Vec::new();
     for (name, parameter) in parameters {
         if let Some(default) = parameter.get("default") {
-            arguments
-                .entry(name.clone())
-                .or_insert_with(|| default.clone());
+            arguments.entry(name.clone()).or_insert_with(|| default.clone());
         }
         match arguments.get(name) {
             None if parameter.get("required") == Some(&Json::Bool(true)) => {
@@ -31,11 +29,7 @@ pub(super) fn check(
             Some(value) => check_value(name, value, parameter, &mut problems),
         }
     }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(ArgumentError(problems))
-    }
+    if problems.is_empty() { Ok(()) } else { Err(ArgumentError(problems)) }
 }
 
 fn check_value(name: &str, value: &Json, parameter: &Json, problems: &mut Vec<String>) {
@@ -45,20 +39,15 @@ fn check_value(name: &str, value: &Json, parameter: &Json, problems: &mut Vec<St
         _ => Vec::new(),
     };
     if !kinds.is_empty() && !kinds.iter().any(|kind| is(value, kind)) {
-        problems.push(format!(
-            "argument `{name}` is {value}, expected {}",
-            kinds.join(" or ")
-        ));
+        problems.push(format!("argument `{name}` is {value}, expected {}", kinds.join(" or ")));
         return;
     }
     if let Some(Json::Array(choices)) = parameter.get("enum")
         && !choices.contains(value)
     {
         let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
-        problems.push(format!(
-            "argument `{name}` is {value}, expected one of {}",
-            choices.join(", ")
-        ));
+        problems
+            .push(format!("argument `{name}` is {value}, expected one of {}", choices.join(", ")));
     }
 }
 
@@ -83,9 +72,7 @@ mod tests {
     use super::*;
 
     fn checked(arguments: Json, parameters: &Json) -> Result<Json, Vec<String>> {
-        let Json::Object(mut arguments) = arguments else {
-            panic!("an object")
-        };
+        let Json::Object(mut arguments) = arguments else { panic!("an object") };
         check(&mut arguments, parameters).map_err(|error| error.0)?;
         Ok(Json::Object(arguments))
     }
@@ -109,9 +96,6 @@ mod tests {
                 "argument `lines` is 1.5, expected integer or null".to_owned(),
             ])
         );
-        assert_eq!(
-            checked(json!({ "other": 1 }), &Json::Null),
-            Ok(json!({ "other": 1 }))
-        );
+        assert_eq!(checked(json!({ "other": 1 }), &Json::Null), Ok(json!({ "other": 1 })));
     }
 }

@@ -56,11 +56,7 @@ pub struct Ran {
 impl Server {
     /// A server of these tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
-        Self {
-            tools: config.tools.clone(),
-            workspace,
-            watch: None,
-        }
+        Self { tools: config.tools.clone(), workspace, watch: None }
     }
 
     /// Tells `watch` of every process group.
@@ -86,18 +82,13 @@ impl Server {
         tool: &str,
         arguments: &mut Map<String, Json>,
     ) -> Result<(), ArgumentError> {
-        self.tools
-            .get(tool)
-            .map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
+        self.tools.get(tool).map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
     }
 
     /// Runs a released call once, until its processes are gone. Never fails: what goes wrong is an outcome.
     pub async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
         match self.spec(invocation) {
-            Err(message) => Ran {
-                outcome: Outcome::error(message),
-                stopped: false,
-            },
+            Err(message) => Ran { outcome: Outcome::error(message), stopped: false },
             Ok(spec) => {
                 let program = spec.words.first().cloned().unwrap_or_default();
                 match process::run(spec, stop, self.watch.clone()).await {
@@ -120,10 +111,7 @@ impl Server {
 
     fn spec(&self, invocation: &Invocation) -> Result<Spec, String> {
         let name = &invocation.tool;
-        let tool = self
-            .tools
-            .get(name)
-            .ok_or_else(|| format!("no tool `{name}`"))?;
+        let tool = self.tools.get(name).ok_or_else(|| format!("no tool `{name}`"))?;
         let called = match &tool.source {
             ToolSource::Local(called) => called.as_ref().unwrap_or(name),
             ToolSource::Mcp { server, .. } => {
@@ -135,10 +123,8 @@ impl Server {
                 return Err(format!("tool `{name}` is built into jp, which is not here"));
             }
         };
-        let command = tool
-            .command
-            .as_ref()
-            .ok_or_else(|| format!("tool `{name}` has no `command`"))?;
+        let command =
+            tool.command.as_ref().ok_or_else(|| format!("tool `{name}` has no `command`"))?;
         let context = json!({
             "tool": {
                 "name": called,

@@ -71,11 +71,7 @@ pub enum AnswerType {
 impl Outcome {
     /// A failure without causes.
     pub fn error(message: impl Into<String>) -> Self {
-        Self::Error {
-            message: message.into(),
-            trace: Vec::new(),
-            transient: false,
-        }
+        Self::Error { message: message.into(), trace: Vec::new(), transient: false }
     }
 
     /// Reads what a process left behind.
@@ -91,10 +87,7 @@ impl Outcome {
                     size(*total),
                     size(bytes.len() as u64)
                 ),
-                trace: vec![format!(
-                    "it begins: {}",
-                    begin(&String::from_utf8_lossy(bytes))
-                )],
+                trace: vec![format!("it begins: {}", begin(&String::from_utf8_lossy(bytes)))],
                 transient: false,
             };
         }
@@ -107,10 +100,7 @@ impl Outcome {
                         error.valid_up_to(),
                         bytes.len()
                     ),
-                    trace: vec![format!(
-                        "it begins: {}",
-                        begin(&String::from_utf8_lossy(bytes))
-                    )],
+                    trace: vec![format!("it begins: {}", begin(&String::from_utf8_lossy(bytes)))],
                     transient: false,
                 };
             }
@@ -122,9 +112,7 @@ impl Outcome {
             return outcome;
         }
         if exit.success {
-            return Self::Success {
-                content: text.to_owned(),
-            };
+            return Self::Success { content: text.to_owned() };
         }
         let mut trace = Vec::new();
         let errors = exit.stderr.text_end();

@@ -4,11 +4,7 @@ use super::*;
 
 fn exit(success: bool, stdout: &[u8], stderr: &str) -> Exit {
     let captured = |bytes: &[u8]| Captured::whole(bytes);
-    let status = if success {
-        "exit status: 0"
-    } else {
-        "exit status: 3"
-    };
+    let status = if success { "exit status: 0" } else { "exit status: 3" };
     Exit {
         success,
         status: status.to_owned(),
@@ -33,65 +29,30 @@ fn error(message: &str, trace: &[&str]) -> Outcome {
 #[test]
 fn an_outcome_counts_whatever_the_exit_status() {
     let done = json!({ "type": "success", "content": "done" }).to_string();
-    assert_eq!(
-        read(true, &done, ""),
-        Outcome::Success {
-            content: "done".into()
-        }
-    );
-    assert_eq!(
-        read(false, &done, "noise"),
-        Outcome::Success {
-            content: "done".into()
-        }
-    );
+    assert_eq!(read(true, &done, ""), Outcome::Success { content: "done".into() });
+    assert_eq!(read(false, &done, "noise"), Outcome::Success { content: "done".into() });
     let failed = json!({ "type": "error", "message": "no", "trace": ["why"], "transient": true })
         .to_string();
     assert_eq!(
         read(true, &failed, ""),
-        Outcome::Error {
-            message: "no".into(),
-            trace: vec!["why".into()],
-            transient: true
-        }
+        Outcome::Error { message: "no".into(), trace: vec!["why".into()], transient: true }
     );
 }
 
 #[test]
 fn plain_text_is_the_result_of_a_process_that_succeeded() {
-    assert_eq!(
-        read(true, "a\nb\n", "noise"),
-        Outcome::Success {
-            content: "a\nb\n".into()
-        }
-    );
-    assert_eq!(
-        read(true, "{\"a\": 1}", ""),
-        Outcome::Success {
-            content: "{\"a\": 1}".into()
-        }
-    );
-    assert_eq!(
-        read(true, "", ""),
-        Outcome::Success {
-            content: String::new()
-        }
-    );
+    assert_eq!(read(true, "a\nb\n", "noise"), Outcome::Success { content: "a\nb\n".into() });
+    assert_eq!(read(true, "{\"a\": 1}", ""), Outcome::Success { content: "{\"a\": 1}".into() });
+    assert_eq!(read(true, "", ""), Outcome::Success { content: String::new() });
 }
 
 #[test]
 fn a_failure_without_an_outcome_says_what_stands_in_stderr() {
     assert_eq!(
         read(false, "half\n", "no such file\n"),
-        error(
-            "tool `t` failed: exit status: 3",
-            &["no such file", "standard output: half"]
-        )
+        error("tool `t` failed: exit status: 3", &["no such file", "standard output: half"])
     );
-    assert_eq!(
-        read(false, "", ""),
-        error("tool `t` failed: exit status: 3", &[])
-    );
+    assert_eq!(read(false, "", ""), error("tool `t` failed: exit status: 3", &[]));
 }
 
 #[test]
@@ -108,9 +69,7 @@ fn a_question_is_read_in_jps_form() {
     };
     assert_eq!(
         question.answer_type,
-        AnswerType::Select {
-            options: vec!["red".into(), "blue".into()]
-        }
+        AnswerType::Select { options: vec!["red".into(), "blue".into()] }
     );
     assert_eq!(question.default, Some(json!("red")));
 }

@@ -72,12 +72,7 @@ pub(super) struct Captured {
 
 impl Captured {
     fn new(bound: usize, keep_end: bool) -> Self {
-        Self {
-            bytes: Vec::new(),
-            total: 0,
-            bound,
-            keep_end,
-        }
+        Self { bytes: Vec::new(), total: 0, bound, keep_end }
     }
 
     #[cfg(test)]
@@ -98,11 +93,7 @@ impl Captured {
     pub(super) fn text_end(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim();
-        if self.is_cut() {
-            format!("...{text}")
-        } else {
-            text.to_owned()
-        }
+        if self.is_cut() { format!("...{text}") } else { text.to_owned() }
     }
 
     fn push(&mut self, chunk: &[u8]) {
@@ -115,8 +106,7 @@ impl Captured {
             }
         } else {
             let room = self.bound - self.bytes.len();
-            self.bytes
-                .extend_from_slice(&chunk[..chunk.len().min(room)]);
+            self.bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
         }
     }
 
@@ -144,10 +134,7 @@ pub(super) async fn run(
     stop: &Stop,
     watch: Option<Arc<dyn ProcessWatch>>,
 ) -> io::Result<Exit> {
-    let (program, arguments) = spec
-        .words
-        .split_first()
-        .ok_or(io::ErrorKind::InvalidInput)?;
+    let (program, arguments) = spec.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -208,13 +195,7 @@ pub(super) async fn run(
         Some(status) => status,
         None => child.wait().await?,
     };
-    Ok(Exit {
-        success: status.success(),
-        status: status.to_string(),
-        stdout,
-        stderr,
-        stopped,
-    })
+    Ok(Exit { success: status.success(), status: status.to_string(), stdout, stderr, stopped })
 }
 
 /// A process group that is ended when this is dropped.
@@ -256,8 +237,7 @@ impl Group {
 
     #[cfg(unix)]
     fn is_alive(&self) -> bool {
-        self.pid()
-            .is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+        self.pid().is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
     }
 
     #[cfg(not(unix))]

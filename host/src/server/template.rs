@@ -13,10 +13,7 @@ pub(super) enum TemplateError {
     #[error("the command is empty")]
     Empty,
     #[error("the template {template:?} can't be filled in: {error:#}")]
-    Fill {
-        template: String,
-        error: minijinja::Error,
-    },
+    Fill { template: String, error: minijinja::Error },
     #[error("an argument has a NUL byte")]
     Nul,
 }
@@ -28,21 +25,11 @@ pub(super) fn fill(command: &Command, context: &Json) -> Result<Vec<String>, Tem
     let context = Value::from(minijinja::value::Serde(context));
     let fill = |template: &String| {
         let filled = environment.render_str(template, context.clone());
-        filled.map_err(|error| TemplateError::Fill {
-            template: template.clone(),
-            error,
-        })
+        filled.map_err(|error| TemplateError::Fill { template: template.clone(), error })
     };
     let words = match command {
-        Command::Line(line) => split(line)?
-            .iter()
-            .map(fill)
-            .collect::<Result<Vec<_>, _>>()?,
-        Command::Parts {
-            program,
-            args,
-            shell,
-        } => {
+        Command::Line(line) => split(line)?.iter().map(fill).collect::<Result<Vec<_>, _>>()?,
+        Command::Parts { program, args, shell } => {
             let program = fill(program)?;
             let args = args.iter().map(fill).collect::<Result<Vec<_>, _>>()?;
             if *shell {
@@ -84,9 +71,7 @@ fn split(line: &str) -> Result<Vec<String>, TemplateError> {
     let words = shlex::split(&plain).ok_or_else(|| TemplateError::Quotes(line.to_owned()))?;
     let restore = |word: String| {
         let pieces = pieces.iter().enumerate();
-        pieces.fold(word, |word, (n, piece)| {
-            word.replace(&format!("\u{f8fe}{n}\u{f8ff}"), piece)
-        })
+        pieces.fold(word, |word, (n, piece)| word.replace(&format!("\u{f8fe}{n}\u{f8ff}"), piece))
     };
     Ok(words.into_iter().map(restore).collect())
 }

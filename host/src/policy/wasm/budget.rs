@@ -71,11 +71,7 @@ pub(super) struct Limiter {
 
 impl Limiter {
     pub(super) fn new(budget: Budget) -> Self {
-        Self {
-            budget,
-            memory: 0,
-            table_elements: 0,
-        }
+        Self { budget, memory: 0, table_elements: 0 }
     }
 }
 
@@ -100,9 +96,7 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self
-            .table_elements
-            .saturating_add(desired.saturating_sub(current));
+        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
         if total > self.budget.table_elements {
             return Err(Exceeded::Table(self.budget.table_elements).into());
         }

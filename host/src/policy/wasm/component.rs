@@ -1,6 +1,6 @@
 //! A compiled policy and its instances.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use jp_policy_guest::{Batch, CallId, Decision, Problem, Settings, View};
 use sha2::{Digest, Sha256};
@@ -96,22 +96,13 @@ impl Component {
         budget: Budget,
     ) -> Result<Self, LoadError> {
         let shown = path.display().to_string();
-        let read_error = |error| LoadError::Read {
-            path: shown.clone(),
-            error,
-        };
+        let read_error = |error| LoadError::Read { path: shown.clone(), error };
         let length = fs::metadata(path).map_err(read_error)?.len();
         if path.is_dir() {
-            return Err(LoadError::NotAComponent {
-                path: shown,
-                found: "a folder",
-            });
+            return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
         }
         if length > FILE {
-            return Err(LoadError::NotAComponent {
-                path: shown,
-                found: "larger than 128 MiB",
-            });
+            return Err(LoadError::NotAComponent { path: shown, found: "larger than 128 MiB" });
         }
         let bytes = fs::read(path).map_err(read_error)?;
         if let Some(expected) = checksum {
@@ -129,12 +120,7 @@ impl Component {
 
     /// The default policy, embedded in the host.
     pub fn embedded(engine: &Engine) -> Result<Self, LoadError> {
-        Self::from_bytes(
-            engine,
-            "(embedded default)",
-            super::DEFAULT,
-            Budget::default(),
-        )
+        Self::from_bytes(engine, "(embedded default)", super::DEFAULT, Budget::default())
     }
 
     /// Compiles a policy; `path` is what messages call it.
@@ -148,17 +134,9 @@ impl Component {
         if let Some(found) = what_else(bytes) {
             return Err(LoadError::NotAComponent { path, found });
         }
-        let component =
-            wasmtime::component::Component::new(engine.inner(), bytes).map_err(|error| {
-                LoadError::Compile {
-                    path: path.clone(),
-                    error,
-                }
-            })?;
-        let unfit = |error| LoadError::Unfit {
-            path: path.clone(),
-            error,
-        };
+        let component = wasmtime::component::Component::new(engine.inner(), bytes)
+            .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
+        let unfit = |error| LoadError::Unfit { path: path.clone(), error };
         let mut linker = Linker::new(engine.inner());
         v0_1::link(&mut linker).map_err(unfit)?;
         let world = v0_1::WorldPre::new(linker.instantiate_pre(&component).map_err(unfit)?)
@@ -166,10 +144,7 @@ impl Component {
         let mut loaded = Self {
             engine: engine.clone(),
             world,
-            identity: Identity {
-                name: String::new(),
-                digest: Some(digest(bytes)),
-            },
+            identity: Identity { name: String::new(), digest: Some(digest(bytes)) },
             budget,
         };
         loaded.identity.name = loaded
@@ -222,30 +197,16 @@ impl Blueprint for Component {
         let mut instance = self.start(arguments).map_err(Refusal::Fault)?;
         let settings = v0_1::settings(settings);
         let configured = instance
-            .call(|store, world| {
-                world
-                    .jp_plugin_release_policy()
-                    .call_configure(store, &settings)
-            })
+            .call(|store, world| world.jp_plugin_release_policy().call_configure(store, &settings))
             .map_err(Refusal::Fault)?;
         match configured {
             Ok(view) => instance.view = v0_1::view(view),
             Err(problems) => {
                 let cleaned = |problem| {
-                    let Problem {
-                        key,
-                        field,
-                        message,
-                    } = v0_1::problem(problem);
-                    Problem {
-                        key,
-                        field,
-                        message: clean_to(&message, MESSAGE),
-                    }
+                    let Problem { key, field, message } = v0_1::problem(problem);
+                    Problem { key, field, message: clean_to(&message, MESSAGE) }
                 };
-                return Err(Refusal::Settings(
-                    problems.into_iter().map(cleaned).collect(),
-                ));
+                return Err(Refusal::Settings(problems.into_iter().map(cleaned).collect()));
             }
         }
         Ok(Box::new(instance))
@@ -284,16 +245,11 @@ impl Policy for Instance {
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
         let question = v0_1::batch(batch);
-        let answer = self.call(|store, world| {
-            world
-                .jp_plugin_release_policy()
-                .call_release(store, &question)
-        })?;
+        let answer = self
+            .call(|store, world| world.jp_plugin_release_policy().call_release(store, &question))?;
         match answer {
             Ok(decision) => Ok(v0_1::decision(decision)),
-            Err(message) => Err(FaultKind::Error {
-                message: clean_to(&message, MESSAGE),
-            }),
+            Err(message) => Err(FaultKind::Error { message: clean_to(&message, MESSAGE) }),
         }
     }
 
@@ -301,9 +257,7 @@ impl Policy for Instance {
         // A trap would cost the policy its instance, so the function goes with it: it is asked once more at most.
         let explain = self.explain.take()?;
         let question = v0_1::batch(batch);
-        let (reason,) = self
-            .call(|store, _| explain.call(store, (question, call)))
-            .ok()?;
+        let (reason,) = self.call(|store, _| explain.call(store, (question, call))).ok()?;
         self.explain = Some(explain);
         Some(clean_to(&reason, MESSAGE)).filter(|reason| !reason.is_empty())
     }
@@ -319,27 +273,19 @@ fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> F
     let panic = store.data_mut().take_panic();
     if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
         return match *exceeded {
-            Exceeded::Memory(budget) => FaultKind::OutOfMemory {
-                budget: budget as u64,
-            },
-            Exceeded::Table(_) => FaultKind::Trap {
-                message: exceeded.to_string(),
-            },
+            Exceeded::Memory(budget) => FaultKind::OutOfMemory { budget: budget as u64 },
+            Exceeded::Table(_) => FaultKind::Trap { message: exceeded.to_string() },
         };
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel {
-            budget: budget.fuel,
-        },
+        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: budget.fuel },
         Some(Trap::Interrupt) => FaultKind::OutOfTime {
             budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX),
         },
-        Some(trap) => FaultKind::Trap {
-            message: panic.unwrap_or_else(|| trap.to_string()),
-        },
-        None => FaultKind::Unreadable {
-            message: clean_to(&error.root_cause().to_string(), MESSAGE),
-        },
+        Some(trap) => FaultKind::Trap { message: panic.unwrap_or_else(|| trap.to_string()) },
+        None => {
+            FaultKind::Unreadable { message: clean_to(&error.root_cause().to_string(), MESSAGE) }
+        }
     }
 }
 
@@ -357,10 +303,10 @@ fn what_else(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(bytes) {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+/// `sha256:...` of a component.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

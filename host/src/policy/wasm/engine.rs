@@ -90,11 +90,7 @@ impl Ticker {
                 move || shared.run(&engine)
             })
             .expect("a thread can be started");
-        Self {
-            shared,
-            thread: handle.thread().clone(),
-            handle: Some(handle),
-        }
+        Self { shared, thread: handle.thread().clone(), handle: Some(handle) }
     }
 
     fn open(&self) -> Watch<'_> {

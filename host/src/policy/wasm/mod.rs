@@ -10,6 +10,8 @@ mod state;
 mod v0_1;
 
 pub use budget::Budget;
+#[cfg(feature = "build")]
+pub(crate) use component::digest;
 pub use component::{Component, LoadError};
 pub use engine::{Engine, EngineError};
 

@@ -23,13 +23,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(budget: Budget, arguments: Arguments) -> Self {
-        Self {
-            limiter: Limiter::new(budget),
-            arguments,
-            panic: None,
-            lines: 0,
-            dropped: 0,
-        }
+        Self { limiter: Limiter::new(budget), arguments, panic: None, lines: 0, dropped: 0 }
     }
 
     /// A new question: the log has room again.

@@ -51,10 +51,7 @@ pub(super) fn settings(settings: &own::Settings) -> wit::Settings {
         tools: settings
             .tools
             .iter()
-            .map(|tool| wit::Tool {
-                name: tool.name.clone(),
-                key: tool.key,
-            })
+            .map(|tool| wit::Tool { name: tool.name.clone(), key: tool.key })
             .collect(),
         keys: settings
             .keys
@@ -79,10 +76,7 @@ fn fields(fields: &[own::Field]) -> Vec<wit::Field> {
     };
     fields
         .iter()
-        .map(|field| wit::Field {
-            name: field.name.clone(),
-            value: value(&field.value),
-        })
+        .map(|field| wit::Field { name: field.name.clone(), value: value(&field.value) })
         .collect()
 }
 
@@ -131,16 +125,9 @@ pub(super) fn view(view: wit::View) -> own::View {
 }
 
 pub(super) fn decision(decision: wit::Decision) -> own::Decision {
-    own::Decision {
-        release: decision.release,
-        wake_at: decision.wake_at,
-    }
+    own::Decision { release: decision.release, wake_at: decision.wake_at }
 }
 
 pub(super) fn problem(problem: wit::Problem) -> own::Problem {
-    own::Problem {
-        key: problem.key,
-        field: problem.field,
-        message: problem.message,
-    }
+    own::Problem { key: problem.key, field: problem.field, message: problem.message }
 }

@@ -1,0 +1,95 @@
+//! Prompts: one is open at a time, in the order they arose.
+
+use std::{future::Future, pin::Pin};
+
+use super::{
+    event_loop::Coordinator,
+    people::{Approval, Prompt, Reply, Review},
+    response::{Response, Status},
+};
+use crate::{
+    batch::{CallId, End, ExecutionId, Stage},
+    server::Outcome,
+};
+
+/// A prompt, and whom it is about.
+pub(super) struct Open {
+    pub(super) call: CallId,
+    pub(super) execution: Option<ExecutionId>,
+    pub(super) prompt: Prompt,
+}
+
+/// The open prompt and its reply to come.
+pub(super) type Asked<'a> = Option<(Open, Pin<Box<dyn Future<Output = Reply> + Send + 'a>>)>;
+
+impl Coordinator {
+    pub(super) fn reply(&mut self, open: Open, reply: Reply) {
+        let now = self.now();
+        let call = open.call;
+        match reply {
+            Reply::Approval(Approval::Run(arguments)) => {
+                if let Some(arguments) = arguments {
+                    self.requests[call as usize].arguments = Ok(arguments);
+                }
+                self.scheduler.approve(now, call);
+            }
+            Reply::Approval(Approval::Reject(why)) => self.settle(now, call, Status::NotRun, &why),
+            Reply::Answer(answer) => {
+                let (Some(execution), Prompt::Question { question, .. }) =
+                    (open.execution, open.prompt)
+                else {
+                    return;
+                };
+                self.scheduler.set_asking(now, execution, false);
+                match (answer, self.active.get_mut(&execution)) {
+                    (Some(answer), Some(active)) => {
+                        active.asking = false;
+                        active.answers.insert(question.id, answer);
+                        self.spawn(execution);
+                    }
+                    _ => {
+                        let request = &self.requests[call as usize];
+                        let outcome = Outcome::NeedsInput { question };
+                        let response = Response::from_outcome(&request.id, &request.name, outcome);
+                        self.responses[call as usize] = Some(response);
+                        self.end(now, execution, End::Failed);
+                    }
+                }
+            }
+            Reply::Review(review) => {
+                match review {
+                    Review::Deliver => {}
+                    Review::Replace(text) => self.write(call, Status::Ok, &text),
+                    Review::Withhold => self.withhold(call),
+                }
+                self.scheduler.respond(now, call);
+            }
+        }
+    }
+
+    pub(super) fn withhold(&mut self, call: CallId) {
+        let name = self.requests[call as usize].name.clone();
+        self.write(call, Status::Ok, &format!("tool `{name}` ran; its result is not delivered"));
+    }
+
+    /// Whether nobody waits for the reply to a prompt any more.
+    pub(super) fn is_moot(&self, open: &Open) -> bool {
+        let stage = self.scheduler.batch().get(open.call).map(|call| call.stage);
+        match (&open.prompt, stage) {
+            (Prompt::Approve { .. }, Some(Stage::Pending))
+            | (Prompt::Review { .. }, Some(Stage::Ended { .. })) => false,
+            (Prompt::Question { .. }, Some(Stage::Running { execution, asking: true })) => {
+                Some(execution) != open.execution
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The reply to the open prompt; never, where none is open.
+pub(super) async fn reply(open: &mut Asked<'_>) -> Reply {
+    match open {
+        Some((_, reply)) => reply.await,
+        None => std::future::pending().await,
+    }
+}
