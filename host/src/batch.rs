@@ -498,7 +498,3 @@ impl Batch {
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
-
-#[cfg(test)]
-#[path = "batch_tests.rs"]
-mod tests;

@@ -523,3 +523,7 @@ impl Scheduler {
         self.events.push_back(Event { at, kind });
     }
 }
+
+#[cfg(test)]
+#[path = "scheduler_tests.rs"]
+mod tests;

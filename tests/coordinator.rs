@@ -1,0 +1,198 @@
+//! The library's coordinator with real processes and people that are a function.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+use jp_policy::{
+    batch::Carried,
+    config::{Config, Source},
+    coordinator::{
+        Approval, Coordinator, Finished, Nobody, People, Prompt, Reply, Response, Setup, Status,
+    },
+    message::{self, Requests},
+    policy::{
+        Blueprint, Native,
+        wasm::{Component, Engine},
+    },
+    server::{Server, Workspace},
+};
+use serde_json::{Value as Json, json};
+
+/// People that reply as a function says, one prompt after the other.
+struct Scripted<F>(Mutex<F>);
+
+impl<F: FnMut(&Prompt) -> Reply + Send> People for Scripted<F> {
+    fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        let reply = (self.0.lock().expect("no test panics here"))(&prompt);
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+fn scripted(reply: impl FnMut(&Prompt) -> Reply + Send + 'static) -> Arc<dyn People> {
+    Arc::new(Scripted(Mutex::new(reply)))
+}
+
+fn run(config: &str, batch: &Json, people: Arc<dyn People>, blueprint: &dyn Blueprint) -> Finished {
+    let config = Config::from_sources(&[Source::new("tools.toml", config)])
+        .expect("the configuration holds");
+    let Requests { calls, .. } = message::parse(&batch.to_string()).expect("the batch is one");
+    let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
+    let setup = Setup {
+        config: &config,
+        server: Arc::new(Server::new(&config, workspace)),
+        blueprint,
+        people,
+        timeout: None,
+        carried: Carried::default(),
+    };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime can be made").block_on(async {
+        let coordinator = Coordinator::new(setup).expect("the policy takes the configuration");
+        coordinator.run(calls, &mut ()).await
+    })
+}
+
+fn component() -> Component {
+    let engine = Engine::new().expect("an engine can be made");
+    Component::embedded(&engine).expect("the default component loads")
+}
+
+fn nobody() -> Arc<dyn People> {
+    Arc::new(Nobody { approve: true })
+}
+
+fn contents(responses: &[Response]) -> Vec<(&str, Status, &str)> {
+    responses
+        .iter()
+        .map(|response| (response.id.as_str(), response.status, response.content.trim()))
+        .collect()
+}
+
+/// Case 37: two calls ask under the same name at once; each gets its own answer, and the prompts name their call.
+#[test]
+fn answers_go_to_the_call_that_asked() {
+    let config = r#"
+        [conversation.tools.make_shape]
+        run = "unattended"
+        command = { program = "sh", args = ["-c", """
+            if [ "$1" = null ]; then
+                echo '{"type":"needs_input","question":{"id":"color","text":"Which?","answer_type":"Text"}}'
+            else
+                echo "$2 is $1"
+            fi
+        """, "sh", "{{tool.answers.color}}", "{{tool.arguments.shape}}"] }
+    "#;
+    let batch = json!([
+        { "id": "A", "name": "make_shape", "arguments": { "shape": "circle" } },
+        { "id": "B", "name": "make_shape", "arguments": { "shape": "square" } },
+    ]);
+    let people = scripted(|prompt| match prompt {
+        Prompt::Question { id, .. } => {
+            Reply::Answer(Some(json!(if id == "A" { "red" } else { "blue" })))
+        }
+        other => panic!("nobody asked for {other:?}"),
+    });
+    let finished = run(config, &batch, people, &component());
+    assert_eq!(
+        contents(&finished.responses),
+        [("A", Status::Ok, "circle is red"), ("B", Status::Ok, "square is blue")]
+    );
+}
+
+/// Prompts come one at a time, in written order, while nothing is released; a rejection concerns its own call.
+#[test]
+fn approvals_come_in_written_order_before_anything_runs() {
+    let config = r#"
+        [conversation.tools.t]
+        run = "ask"
+        concurrency = 1
+        command = "echo {{tool.arguments.n}}"
+    "#;
+    let batch = json!([
+        { "id": "A", "name": "t", "arguments": { "n": 1 } },
+        { "id": "B", "name": "t", "arguments": { "n": 2 } },
+        { "id": "C", "name": "t", "arguments": { "n": 3 } },
+    ]);
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let people = scripted({
+        let asked = asked.clone();
+        move |prompt| {
+            let Prompt::Approve { arguments, .. } = prompt else { panic!("an approval") };
+            let n = arguments["n"].as_i64().expect("a number");
+            asked.lock().expect("no panic").push(n);
+            Reply::Approval(match n {
+                1 => Approval::Reject("not this one".to_owned()),
+                2 => Approval::Run(json!({ "n": 20 }).as_object().cloned()),
+                _ => Approval::Run(None),
+            })
+        }
+    });
+    let finished = run(config, &batch, people, &component());
+    assert_eq!(*asked.lock().expect("no panic"), [1, 2, 3]);
+    assert_eq!(
+        contents(&finished.responses),
+        [("A", Status::NotRun, "not this one"), ("B", Status::Ok, "20"), ("C", Status::Ok, "3"),]
+    );
+    let parked = finished.record.calls[2].parked[0].from;
+    assert!(finished.record.calls[1].runs[0].span.from >= parked, "B waits until C is decided");
+}
+
+/// Case 112: sixteen calls in two waves, and no response is lost, however often.
+#[test]
+fn no_response_is_lost_when_many_end_together() {
+    let config = r#"
+        [conversation.tools.sed]
+        run = "unattended"
+        concurrency = 8
+        command = "echo {{tool.arguments.n}}"
+    "#;
+    let calls: Vec<Json> = (0..16)
+        .map(|n| json!({ "id": format!("c{n}"), "name": "sed", "arguments": { "n": n } }))
+        .collect();
+    let ids: Vec<(String, String)> = (0..16).map(|n| (format!("c{n}"), n.to_string())).collect();
+    let expected: Vec<(&str, Status, &str)> =
+        ids.iter().map(|(id, n)| (id.as_str(), Status::Ok, n.as_str())).collect();
+    for _ in 0..30 {
+        let finished = run(config, &Json::Array(calls.clone()), nobody(), &Native::rules());
+        assert_eq!(contents(&finished.responses), expected);
+        assert!(finished.record.peaks[0] <= 8);
+    }
+}
+
+/// Case 107: five hundred calls without a key start at once, and have their responses in written order.
+#[test]
+fn five_hundred_calls_without_a_key_are_all_released_at_once() {
+    let config = r#"
+        [conversation.tools.read]
+        run = "unattended"
+        command = "echo {{tool.arguments.n}}"
+    "#;
+    let calls: Vec<Json> =
+        (0..500).map(|n| json!({ "name": "read", "arguments": { "n": n } })).collect();
+    let finished = run(config, &Json::Array(calls), nobody(), &component());
+    let numbers: Vec<usize> = finished
+        .responses
+        .iter()
+        .map(|response| response.content.trim().parse().expect("a number"))
+        .collect();
+    assert_eq!(numbers, (0..500).collect::<Vec<_>>());
+    assert_eq!(finished.cost.decisions, 1, "one decision releases them all");
+}
+
+/// What is skipped never waits for a decision.
+#[test]
+fn a_thousand_calls_that_are_not_run_cost_no_decision() {
+    let config = r#"
+        [conversation.tools.t]
+        run = "skip"
+        concurrency = 4
+    "#;
+    let calls: Vec<Json> = (0..1000).map(|_| json!({ "name": "t" })).collect();
+    let finished = run(config, &Json::Array(calls), nobody(), &component());
+    assert!(finished.responses.iter().all(|response| response.status == Status::NotRun));
+    assert_eq!(finished.cost.decisions, 0, "what is not run is not asked about");
+}
