@@ -1,9 +1,11 @@
 //! The program: one file a verb. Only here anything is printed.
 
+mod approvals;
 mod build;
 mod diagnostics;
 mod guard;
 mod live;
+mod policy;
 mod prompts;
 mod run;
 
@@ -15,7 +17,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "jp-policy", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 130 interrupted."
+    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 3 a policy failed (with --strict), 130 interrupted."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -41,6 +43,7 @@ enum Verb {
 enum Exit {
     Fine,
     Failed,
+    Fault,
     Interrupted,
 }
 
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
     match ended {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::Failed) => ExitCode::from(1),
+        Ok(Exit::Fault) => ExitCode::from(3),
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) => {
             diagnostics::print_error(&error);

@@ -16,18 +16,19 @@ use super::{
     Exit, diagnostics,
     guard::Guard,
     live::{Live, Screen},
+    policy::{PolicyArgs, refused},
     prompts::Terminal,
 };
 use crate::{
     batch::Carried,
-    config::{Config, ConfigError, PluginRun},
+    config::Config,
     coordinator::{Coordinator, Finished, Handle, Nobody, People, Setup, Status},
-    harness::timeline::{duration, timeline},
-    message::{self, Requests},
-    policy::{
-        Blueprint, Refusal,
-        wasm::{Budget, Component, Engine},
+    harness::{
+        fault_scenario,
+        timeline::{duration, timeline},
     },
+    message::{self, Requests},
+    policy::Blueprint,
     server::{Server, Workspace},
     text::clean,
 };
@@ -45,18 +46,18 @@ use crate::{
 BATCH is a JSON list of {id, name, arguments}, or an assistant message as Anthropic (tool_use), OpenAI chat (tool_calls) or
 OpenAI responses (function_call) write it.
 
-Exit codes: 0 every call succeeded, 1 a call failed, 2 wrong use or configuration, 130 interrupted.")]
+Exit codes: 0 every call succeeded, 1 a call failed, 2 wrong use or configuration, 3 the policy failed (with --strict),
+130 interrupted.")]
 pub(super) struct Args {
     /// The batch: a file, or `-` for standard input
     batch: PathBuf,
     /// Configuration: a file, or a folder of files; later ones win
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     config: Vec<PathBuf>,
-    /// Let this component decide instead of the configured policy
-    #[arg(long, value_name = "FILE", conflicts_with = "no_limits")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyArgs,
     /// Run everything at once
-    #[arg(long)]
+    #[arg(long, conflicts_with = "policy")]
     no_limits: bool,
     /// Stop a call that runs longer than this, for instance 30s
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
@@ -73,6 +74,12 @@ pub(super) struct Args {
     /// How responses are written
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// End with exit code 3 if the policy did something that could not be accepted
+    #[arg(long)]
+    strict: bool,
+    /// Write a scenario that reproduces a policy's fault into this folder
+    #[arg(long, value_name = "FOLDER")]
+    fault_dir: Option<PathBuf>,
     /// No live view, no timeline, no sums
     #[arg(long, short)]
     quiet: bool,
@@ -114,7 +121,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     }
     let (root, _scratch) = workspace(args)?;
-    let blueprint = policy(args, &config)?;
+    let blueprint = args.policy.load(&args.policy.engine()?, &config)?;
     let screen = Screen::stderr(args.quiet);
     let server = Server::new(&config, Workspace { root, ..Workspace::default() });
     let server = match Guard::start() {
@@ -160,11 +167,14 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         anstream::eprintln!("{}", sums(&finished, &config, &blueprint, start.elapsed()));
     }
     print(&finished, args.format)?;
+    write_faults(args, &config, &finished)?;
+    let faulty = args.strict && !finished.record.faults.is_empty();
     let failed = finished.responses.iter().any(|response| response.status != Status::Ok);
-    Ok(match (interrupted, failed) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Failed,
-        (false, false) => Exit::Fine,
+    Ok(match (interrupted, faulty, failed) {
+        (true, ..) => Exit::Interrupted,
+        (false, true, _) => Exit::Fault,
+        (false, false, true) => Exit::Failed,
+        (false, false, false) => Exit::Fine,
     })
 }
 
@@ -218,37 +228,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The policy that decides: the one on the command line, the configured one, the embedded default.
-fn policy(args: &Args, config: &Config) -> Result<Component> {
-    let engine = Engine::new()?;
-    let component = match (&args.policy, &config.release.policy) {
-        (Some(path), _) => Component::load(&engine, path, None, Budget::default())?,
-        (None, Some(plugin)) => {
-            if plugin.run != PluginRun::Unattended {
-                bail!(
-                    "policy plugin `{}` may not run: set `plugins.wasm.{}.run = \"unattended\"` to let it",
-                    plugin.name,
-                    plugin.name
-                );
-            }
-            let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
-            Component::load(&engine, &plugin.path, checksum, Budget::default().with(plugin.limits))?
-        }
-        (None, None) => Component::embedded(&engine)?,
-    };
-    Ok(component)
-}
-
-fn refused(config: &Config, blueprint: &dyn Blueprint, refusal: Refusal) -> anyhow::Error {
-    let policy = &blueprint.identity().name;
-    match refusal {
-        Refusal::Settings(problems) => ConfigError(config.refused(policy, &problems)).into(),
-        other => {
-            anyhow::Error::from(other).context(format!("release policy \"{policy}\" can't be used"))
-        }
-    }
-}
-
 fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> {
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     Ok(match (approve, terminal) {
@@ -259,6 +238,25 @@ fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> 
         (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
         (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
     })
+}
+
+/// One file a fault, named by its kind and this process.
+fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()> {
+    let Some(folder) = &args.fault_dir else {
+        return Ok(());
+    };
+    for fault in &finished.record.faults {
+        let scenario = fault_scenario(&finished.record, config, fault, &finished.arguments);
+        let name = format!("{}-{}.toml", fault.kind.word(), std::process::id());
+        let path = folder.join(name);
+        let write = || {
+            fs::create_dir_all(folder)?;
+            fs::write(&path, &scenario)
+        };
+        write().with_context(|| format!("failed to write fault `{}`", path.display()))?;
+        anstream::eprintln!("wrote {}", path.display());
+    }
+    Ok(())
 }
 
 static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);

@@ -65,6 +65,8 @@ pub struct Finished {
     pub responses: Vec<Response>,
     /// What happened when.
     pub record: Record,
+    /// The calls' arguments in written order, as JSON text.
+    pub arguments: Vec<String>,
     /// What the policy cost.
     pub cost: PolicyCost,
 }
@@ -232,7 +234,9 @@ impl Coordinator {
                 Response::new(&request.id, &request.name, Status::Error, "no response")
             })
         });
-        Finished { responses: responses.collect(), record: self.record, cost: self.cost }
+        let arguments =
+            (0..).map_while(|call| Some(self.arguments.get(call)?.to_string())).collect();
+        Finished { responses: responses.collect(), record: self.record, arguments, cost: self.cost }
     }
 
     pub(super) fn now(&self) -> Instant {

@@ -1,11 +1,13 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
+mod dump;
 mod notation;
 mod scenario;
 mod simulate;
 pub mod timeline;
 mod verdict;
 
+pub use dump::fault_scenario;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{SimulateError, Simulation, simulate};

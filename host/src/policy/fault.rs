@@ -33,6 +33,12 @@ pub enum FaultKind {
         /// What it may have.
         budget: u64,
     },
+    /// It wanted a larger table than it may have.
+    #[error("wanted tables of more than its {budget} elements")]
+    OutOfTable {
+        /// What it may have.
+        budget: u64,
+    },
     /// It answered with an error.
     #[error("answered with an error: {message}")]
     Error {
@@ -99,6 +105,7 @@ impl FaultKind {
             Self::OutOfFuel { .. } => "out-of-fuel",
             Self::OutOfTime { .. } => "out-of-time",
             Self::OutOfMemory { .. } => "out-of-memory",
+            Self::OutOfTable { .. } => "out-of-table",
             Self::Error { .. } => "error",
             Self::Unreadable { .. } => "unreadable",
             Self::InvalidDecision { .. } => "invalid-decision",

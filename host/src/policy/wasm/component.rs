@@ -1,25 +1,19 @@
-//! A compiled policy and its instances.
+//! A compiled policy.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path, sync::Arc};
 
-use jp_policy_guest::{Batch, CallId, Decision, Problem, Settings, View};
+use jp_policy_guest::Settings;
 use sha2::{Digest, Sha256};
-use wasmtime::{
-    Store, Trap,
-    component::{Linker, TypedFunc},
+use wasmtime::component::InstancePre;
+
+use super::{
+    Budget, Engine,
+    contract::{CONTRACTS, Contract},
+    fit::Misfit,
+    instance::{Configured, Instance},
+    state::State,
 };
-
-use super::{Budget, Engine, budget::Exceeded, state::State, v0_1};
-use crate::{
-    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
-    text::clean_to,
-};
-
-/// Characters of a plugin's name.
-const NAME: usize = 64;
-
-/// Characters of a message of a plugin.
-const MESSAGE: usize = 1000;
+use crate::policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
 
 /// The largest component that is read: Python guests have 18 MB.
 const FILE: u64 = 128 << 20;
@@ -51,13 +45,13 @@ pub enum LoadError {
         /// Why.
         error: wasmtime::Error,
     },
-    /// It does not fit the world of a release policy.
-    #[error("policy `{path}` does not fit the host's contract, jp:plugin@0.1.0: {error:#}")]
+    /// It does not fit the contract.
+    #[error("policy `{path}` does not fit the host{misfit}")]
     Unfit {
         /// The file.
         path: String,
-        /// Why.
-        error: wasmtime::Error,
+        /// All that keeps it from fitting.
+        misfit: Box<Misfit>,
     },
     /// Its digest is not the one that was pinned.
     #[error("policy `{path}` is not the one that was pinned: it has {found}, expected {expected}")]
@@ -79,12 +73,16 @@ pub enum LoadError {
     },
 }
 
-/// A compiled policy.
-pub struct Component {
-    engine: Engine,
-    world: v0_1::WorldPre<State>,
-    identity: Identity,
-    budget: Budget,
+/// A compiled policy. Cheap to clone; the clones share all of it.
+#[derive(Clone)]
+pub struct Component(Arc<Loaded>);
+
+pub(super) struct Loaded {
+    pub(super) engine: Engine,
+    pub(super) contract: &'static dyn Contract,
+    pub(super) linked: InstancePre<State>,
+    pub(super) identity: Identity,
+    pub(super) budget: Budget,
 }
 
 impl Component {
@@ -134,59 +132,59 @@ impl Component {
         if let Some(found) = what_else(bytes) {
             return Err(LoadError::NotAComponent { path, found });
         }
-        let component = wasmtime::component::Component::new(engine.inner(), bytes)
-            .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
-        let unfit = |error| LoadError::Unfit { path: path.clone(), error };
-        let mut linker = Linker::new(engine.inner());
-        v0_1::link(&mut linker).map_err(unfit)?;
-        let world = v0_1::WorldPre::new(linker.instantiate_pre(&component).map_err(unfit)?)
-            .map_err(unfit)?;
-        let mut loaded = Self {
-            engine: engine.clone(),
-            world,
-            identity: Identity { name: String::new(), digest: Some(digest(bytes)) },
-            budget,
-        };
-        loaded.identity.name = loaded
-            .start(Arguments::default())
-            .and_then(|mut instance| {
-                instance.call(|store, world| world.jp_plugin_plugin().call_name(store))
-            })
-            .map(|name| clean_to(&name, NAME))
-            .map_err(|fault| LoadError::Name { path, fault })?;
-        Ok(loaded)
+        Self::with_contracts(engine, path, bytes, budget, CONTRACTS)
     }
 
-    fn start(&self, arguments: Arguments) -> Result<Instance, FaultKind> {
-        let mut store = Store::new(self.engine.inner(), State::new(self.budget, arguments));
-        store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(self.budget.answer);
-        arm(&mut store, self.budget).map_err(|error| fault(&mut store, self.budget, &error))?;
-        let made = {
-            let _watch = self.engine.watch();
-            let raw = self.world.instance_pre().instantiate(&mut store);
-            raw.and_then(|raw| Ok((v0_1::World::new(&mut store, &raw)?, raw)))
-        };
-        let (world, raw) = made.map_err(|error| fault(&mut store, self.budget, &error))?;
-        let interface = raw.get_export_index(&mut store, None, v0_1::REASONS);
-        let function =
-            interface.and_then(|it| raw.get_export_index(&mut store, Some(&it), "explain"));
-        // A function of another shape is as good as none: reasons are for people's sake only.
-        let explain = function.and_then(|function| raw.get_typed_func(&mut store, function).ok());
-        Ok(Instance {
-            engine: self.engine.clone(),
-            store,
-            world,
-            budget: self.budget,
-            view: View::Front,
-            explain,
-        })
+    /// The first of these contracts that fits; if none does, what keeps the component from the one it comes nearest.
+    pub(super) fn with_contracts(
+        engine: &Engine,
+        path: String,
+        bytes: &[u8],
+        budget: Budget,
+        contracts: &[&'static dyn Contract],
+    ) -> Result<Self, LoadError> {
+        let component = wasmtime::component::Component::new(engine.inner(), bytes)
+            .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
+        let mut nearest: Option<Misfit> = None;
+        for &contract in contracts {
+            match contract.fit(engine.inner(), &component) {
+                Ok(linked) => {
+                    let identity = Identity { name: String::new(), digest: Some(digest(bytes)) };
+                    let loaded =
+                        Loaded { engine: engine.clone(), contract, linked, identity, budget };
+                    return Self::named(loaded, path);
+                }
+                Err(misfit) => {
+                    let better = |nearest: &Misfit| {
+                        misfit.missing_exports.len() < nearest.missing_exports.len()
+                    };
+                    if nearest.as_ref().is_none_or(better) {
+                        nearest = Some(misfit);
+                    }
+                }
+            }
+        }
+        let known: Vec<&str> = contracts.iter().map(|contract| contract.version()).collect();
+        let misfit = Box::new(nearest.unwrap_or_default().with_hints(bytes, &known));
+        Err(LoadError::Unfit { path, misfit })
+    }
+
+    fn named(mut loaded: Loaded, path: String) -> Result<Self, LoadError> {
+        let name =
+            Instance::start(&loaded, Arguments::default()).and_then(|mut instance| instance.name());
+        loaded.identity.name = name.map_err(|fault| LoadError::Name { path, fault })?;
+        Ok(Self(Arc::new(loaded)))
+    }
+
+    /// The version of the contract that it was built for.
+    pub fn version(&self) -> &'static str {
+        self.0.contract.version()
     }
 }
 
 impl Blueprint for Component {
     fn identity(&self) -> &Identity {
-        &self.identity
+        &self.0.identity
     }
 
     fn instantiate(
@@ -194,98 +192,7 @@ impl Blueprint for Component {
         settings: &Settings,
         arguments: Arguments,
     ) -> Result<Box<dyn Policy>, Refusal> {
-        let mut instance = self.start(arguments).map_err(Refusal::Fault)?;
-        let settings = v0_1::settings(settings);
-        let configured = instance
-            .call(|store, world| world.jp_plugin_release_policy().call_configure(store, &settings))
-            .map_err(Refusal::Fault)?;
-        match configured {
-            Ok(view) => instance.view = v0_1::view(view),
-            Err(problems) => {
-                let cleaned = |problem| {
-                    let Problem { key, field, message } = v0_1::problem(problem);
-                    Problem { key, field, message: clean_to(&message, MESSAGE) }
-                };
-                return Err(Refusal::Settings(problems.into_iter().map(cleaned).collect()));
-            }
-        }
-        Ok(Box::new(instance))
-    }
-}
-
-/// The policy of one batch. After a fault it is never entered again: the scheduler drops it.
-struct Instance {
-    engine: Engine,
-    store: Store<State>,
-    world: v0_1::World,
-    budget: Budget,
-    view: View,
-    explain: Option<TypedFunc<(v0_1::Question, u32), (String,)>>,
-}
-
-impl Instance {
-    /// Calls into the guest under the budget of one question.
-    fn call<T>(
-        &mut self,
-        call: impl FnOnce(&mut Store<State>, &v0_1::World) -> wasmtime::Result<T>,
-    ) -> Result<T, FaultKind> {
-        self.store.data_mut().refill();
-        let result = arm(&mut self.store, self.budget).and_then(|()| {
-            let _watch = self.engine.watch();
-            call(&mut self.store, &self.world)
-        });
-        result.map_err(|error| fault(&mut self.store, self.budget, &error))
-    }
-}
-
-impl Policy for Instance {
-    fn view(&self) -> View {
-        self.view
-    }
-
-    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
-        let question = v0_1::batch(batch);
-        let answer = self
-            .call(|store, world| world.jp_plugin_release_policy().call_release(store, &question))?;
-        match answer {
-            Ok(decision) => Ok(v0_1::decision(decision)),
-            Err(message) => Err(FaultKind::Error { message: clean_to(&message, MESSAGE) }),
-        }
-    }
-
-    fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
-        // A trap would cost the policy its instance, so the function goes with it: it is asked once more at most.
-        let explain = self.explain.take()?;
-        let question = v0_1::batch(batch);
-        let (reason,) = self.call(|store, _| explain.call(store, (question, call))).ok()?;
-        self.explain = Some(explain);
-        Some(clean_to(&reason, MESSAGE)).filter(|reason| !reason.is_empty())
-    }
-}
-
-fn arm(store: &mut Store<State>, budget: Budget) -> wasmtime::Result<()> {
-    store.set_epoch_deadline(Engine::ticks(budget.time));
-    store.set_fuel(budget.fuel)
-}
-
-/// What an error of the engine says about the policy, by its type.
-fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> FaultKind {
-    let panic = store.data_mut().take_panic();
-    if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
-        return match *exceeded {
-            Exceeded::Memory(budget) => FaultKind::OutOfMemory { budget: budget as u64 },
-            Exceeded::Table(_) => FaultKind::Trap { message: exceeded.to_string() },
-        };
-    }
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: budget.fuel },
-        Some(Trap::Interrupt) => FaultKind::OutOfTime {
-            budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX),
-        },
-        Some(trap) => FaultKind::Trap { message: panic.unwrap_or_else(|| trap.to_string()) },
-        None => {
-            FaultKind::Unreadable { message: clean_to(&error.root_cause().to_string(), MESSAGE) }
-        }
+        Ok(Box::new(Configured::new(self.0.clone(), settings, arguments)?))
     }
 }
 

@@ -2,6 +2,7 @@
 //! comes and a clock without deadlines kills everything.
 
 use std::{
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -10,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use wasmtime::{Config, OptLevel};
+use wasmtime::{Cache, CacheConfig, Config, OptLevel};
 
 /// How often the clock ticks while a question is open: a tenth of the default budget of time, and rare enough not to matter.
 const TICK: Duration = Duration::from_millis(10);
@@ -35,13 +36,28 @@ pub struct EngineError(wasmtime::Error);
 impl Engine {
     /// An engine with its clock. The clock's thread sleeps until a question is open.
     pub fn new() -> Result<Self, EngineError> {
+        Self::build(None)
+    }
+
+    /// The same, with compiled code kept in a folder.
+    ///
+    /// An entry is found by the component's bytes, the engine's version and its settings, so an upgrade is a miss; and so is one
+    /// that can't be read. The folder has to be the user's own: what stands in it is run.
+    pub fn with_cache(folder: &Path) -> Result<Self, EngineError> {
+        let mut config = CacheConfig::new();
+        config.with_directory(folder);
+        Self::build(Some(Cache::new(config).map_err(EngineError)?))
+    }
+
+    fn build(cache: Option<Cache>) -> Result<Self, EngineError> {
         let mut config = Config::new();
         config
             .wasm_component_model(true)
             .consume_fuel(true)
             .epoch_interruption(true)
             .max_wasm_stack(STACK)
-            .cranelift_opt_level(OptLevel::Speed);
+            .cranelift_opt_level(OptLevel::Speed)
+            .cache(cache);
         let engine = wasmtime::Engine::new(&config).map_err(EngineError)?;
         let ticker = Ticker::start(engine.clone());
         Ok(Self(Arc::new(Inner { engine, ticker })))

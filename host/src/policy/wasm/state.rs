@@ -1,9 +1,6 @@
 //! What an instance has of the host: the arguments of the calls, a log, its budget.
 
-use super::{
-    budget::{Budget, Limiter},
-    v0_1::log::Level,
-};
+use super::budget::{Budget, Limiter};
 use crate::{policy::Arguments, text::clean_to};
 
 /// How many lines of log an instance may write between two questions; more are counted and dropped.
@@ -11,6 +8,17 @@ const LOG_LINES: u32 = 100;
 
 /// Characters of one line of log; a longer one is cut.
 const LOG_LINE: usize = 1000;
+
+/// How much a line of log matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Debug,
+    Info,
+    Warn,
+    Error,
+    /// The last words of a plugin that is about to trap.
+    Panic,
+}
 
 pub(super) struct State {
     pub(super) limiter: Limiter,

@@ -1,0 +1,176 @@
+//! The policy of one batch: an instance, its budget, and what its failures say.
+
+use std::sync::Arc;
+
+use jp_policy_guest::{Batch, CallId, Decision, Problem, Settings, View};
+use wasmtime::{Store, Trap};
+
+use super::{Budget, Engine, budget::Exceeded, component::Loaded, contract::World, state::State};
+use crate::{
+    policy::{Arguments, FaultKind, Policy, Refusal},
+    text::clean_to,
+};
+
+/// Characters of a plugin's name.
+const NAME: usize = 64;
+
+/// Characters of a message of a plugin.
+const MESSAGE: usize = 1000;
+
+/// Problems of a refusal that are shown: nobody mends more at once.
+const PROBLEMS: usize = 100;
+
+/// An instance that has not been configured.
+pub(super) struct Instance {
+    engine: Engine,
+    budget: Budget,
+    store: Store<State>,
+    world: Box<dyn World>,
+}
+
+impl Instance {
+    /// Instantiates under the budget of one question: a start function may do anything.
+    pub(super) fn start(loaded: &Loaded, arguments: Arguments) -> Result<Self, FaultKind> {
+        let budget = loaded.budget;
+        let mut store = Store::new(loaded.engine.inner(), State::new(budget, arguments));
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(budget.answer);
+        let made = arm(&mut store, budget).and_then(|()| {
+            let _watch = loaded.engine.watch();
+            let instance = loaded.linked.instantiate(&mut store)?;
+            loaded.contract.bind(&mut store, instance)
+        });
+        let world = made.map_err(|error| fault(&mut store, budget, &error))?;
+        Ok(Self { engine: loaded.engine.clone(), budget, store, world })
+    }
+
+    pub(super) fn name(&mut self) -> Result<String, FaultKind> {
+        Ok(clean_to(&self.call(|store, world| world.name(store))?, NAME))
+    }
+
+    fn configure(&mut self, settings: &Settings) -> Result<View, Refusal> {
+        let configured =
+            self.call(|store, world| world.configure(store, settings)).map_err(Refusal::Fault)?;
+        configured.map_err(|problems| {
+            let cleaned = |Problem { key, field, message }| Problem {
+                key,
+                field: field.map(|field| clean_to(&field, NAME)),
+                message: clean_to(&message, MESSAGE),
+            };
+            Refusal::Settings(problems.into_iter().take(PROBLEMS).map(cleaned).collect())
+        })
+    }
+
+    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
+        let answer = self.call(|store, world| world.release(store, batch))?;
+        answer.map_err(|message| FaultKind::Error { message: clean_to(&message, MESSAGE) })
+    }
+
+    /// Calls into the guest under the budget of one question.
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut Store<State>, &dyn World) -> wasmtime::Result<T>,
+    ) -> Result<T, FaultKind> {
+        self.store.data_mut().refill();
+        let result = arm(&mut self.store, self.budget).and_then(|()| {
+            let _watch = self.engine.watch();
+            call(&mut self.store, &*self.world)
+        });
+        result.map_err(|error| fault(&mut self.store, self.budget, &error))
+    }
+}
+
+/// The policy of one batch. After a fault it is never entered again: the scheduler drops it.
+pub(super) struct Configured {
+    instance: Instance,
+    view: View,
+    reasons: Reasons,
+}
+
+/// Reasons come from an instance of their own, so that a trap there costs an explanation and not the policy.
+struct Reasons {
+    loaded: Arc<Loaded>,
+    settings: Settings,
+    arguments: Arguments,
+    instance: Option<Instance>,
+    failed: bool,
+}
+
+impl Configured {
+    pub(super) fn new(
+        loaded: Arc<Loaded>,
+        settings: &Settings,
+        arguments: Arguments,
+    ) -> Result<Self, Refusal> {
+        let mut instance = Instance::start(&loaded, arguments.clone()).map_err(Refusal::Fault)?;
+        let view = instance.configure(settings)?;
+        let failed = !instance.world.explains();
+        let reasons =
+            Reasons { loaded, settings: settings.clone(), arguments, instance: None, failed };
+        Ok(Self { instance, view, reasons })
+    }
+}
+
+impl Policy for Configured {
+    fn view(&self) -> View {
+        self.view
+    }
+
+    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
+        self.instance.release(batch)
+    }
+
+    fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
+        self.reasons.explain(batch, call)
+    }
+}
+
+impl Reasons {
+    fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
+        if self.failed {
+            return None;
+        }
+        let reason = self.ask(batch, call);
+        self.failed = reason.is_none();
+        reason.filter(|reason| !reason.is_empty())
+    }
+
+    fn ask(&mut self, batch: &Batch, call: CallId) -> Option<String> {
+        let instance = match &mut self.instance {
+            Some(instance) => instance,
+            None => {
+                let mut instance = Instance::start(&self.loaded, self.arguments.clone()).ok()?;
+                instance.configure(&self.settings).ok()?;
+                self.instance.insert(instance)
+            }
+        };
+        let reason = instance.call(|store, world| world.explain(store, batch, call)).ok()?;
+        Some(clean_to(&reason, MESSAGE))
+    }
+}
+
+fn arm(store: &mut Store<State>, budget: Budget) -> wasmtime::Result<()> {
+    store.set_epoch_deadline(Engine::ticks(budget.time));
+    store.set_fuel(budget.fuel)
+}
+
+/// What an error of the engine says about the policy, by its type.
+fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> FaultKind {
+    let panic = store.data_mut().take_panic();
+    if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
+        return match *exceeded {
+            Exceeded::Memory(budget) => FaultKind::OutOfMemory { budget: budget as u64 },
+            Exceeded::Table(budget) => FaultKind::OutOfTable { budget: budget as u64 },
+        };
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: budget.fuel },
+        Some(Trap::Interrupt) => FaultKind::OutOfTime {
+            budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX),
+        },
+        Some(trap) => FaultKind::Trap { message: panic.unwrap_or_else(|| trap.to_string()) },
+        None => {
+            FaultKind::Unreadable { message: clean_to(&error.root_cause().to_string(), MESSAGE) }
+        }
+    }
+}
