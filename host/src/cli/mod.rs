@@ -8,6 +8,8 @@ mod live;
 mod policy;
 mod prompts;
 mod run;
+mod simulate;
+mod test;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Run(run::Args),
+    Simulate(simulate::Args),
+    Test(test::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -36,6 +40,15 @@ enum Verb {
         /// For which shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For machines
+    Json,
 }
 
 /// How the program ends.
@@ -54,6 +67,8 @@ pub fn main() -> ExitCode {
     }
     let ended = match Cli::parse().verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Simulate(args) => simulate::run(&args),
+        Verb::Test(args) => test::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::{
-    Exit, diagnostics,
+    Exit, Format, diagnostics,
     guard::Guard,
     live::{Live, Screen},
     policy::{PolicyArgs, refused},
@@ -93,14 +93,6 @@ enum Approve {
     None,
     /// Ask the person at the terminal
     Ask,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For machines
-    Json,
 }
 
 /// How long tools that were asked to stop are waited for when the batch is over.
