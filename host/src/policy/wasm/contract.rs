@@ -56,3 +56,7 @@ pub(super) trait World: Send {
 
 /// All versions this host knows, the newest first.
 pub(super) const CONTRACTS: &[&dyn Contract] = &[&v0_1::V0_1];
+
+#[cfg(test)]
+#[path = "contract_tests.rs"]
+mod tests;
