@@ -3,22 +3,28 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
 };
 
 use jp_policy::{
     batch::Carried,
     config::{Config, Source},
     coordinator::{
-        Approval, Coordinator, Finished, Nobody, People, Prompt, Reply, Response, Setup, Status,
+        Approval, Coordinator, Finished, Handle, Nobody, Observer, People, Prompt, Reply, Response,
+        Setup, Snapshot, Status,
     },
     message::{self, Requests},
     policy::{
-        Blueprint, Native,
+        Arguments, Blueprint, FaultKind, Identity, Native, Policy, Refusal,
         wasm::{Component, Engine},
     },
+    scheduler::{Event, EventKind},
     server::{Server, Workspace},
 };
+use jp_policy_guest::{Batch, Decision, Settings, View};
 use serde_json::{Value as Json, json};
 
 /// People that reply as a function says, one prompt after the other.
@@ -195,4 +201,116 @@ fn a_thousand_calls_that_are_not_run_cost_no_decision() {
     let finished = run(config, &Json::Array(calls), nobody(), &component());
     assert!(finished.responses.iter().all(|response| response.status == Status::NotRun));
     assert_eq!(finished.cost.decisions, 0, "what is not run is not asked about");
+}
+
+/// A policy that thinks for ever when it is asked for the second time.
+struct Thinks {
+    identity: Identity,
+    asked: Arc<Mutex<Option<Sender<()>>>>,
+}
+
+struct Thinking {
+    questions: u32,
+    asked: Arc<Mutex<Option<Sender<()>>>>,
+    never: Receiver<()>,
+    /// What keeps `never` from ending.
+    _open: Sender<()>,
+}
+
+impl Blueprint for Thinks {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn instantiate(&self, _: &Settings, _: Arguments) -> Result<Box<dyn Policy>, Refusal> {
+        let (open, never) = channel();
+        Ok(Box::new(Thinking { questions: 0, asked: self.asked.clone(), never, _open: open }))
+    }
+}
+
+impl Policy for Thinking {
+    fn view(&self) -> View {
+        View::Front
+    }
+
+    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
+        self.questions += 1;
+        if self.questions == 2 {
+            // Dropped, so that whoever waits for the second question goes on.
+            drop(self.asked.lock().expect("no panic").take());
+            let _ = self.never.recv();
+        }
+        let first = batch.calls.iter().filter(|call| call.key.is_none()).chain(batch.calls.first());
+        Ok(Decision::release(first.map(|call| call.id)))
+    }
+}
+
+/// Cancels as soon as the call of this place has ended.
+struct CancelsAfter(u32, Option<Handle>);
+
+impl Observer for CancelsAfter {
+    fn event(&mut self, event: &Event, _: &Snapshot<'_>) {
+        if let EventKind::Ended(Some(call), ..) = event.kind
+            && call == self.0
+            && let Some(handle) = self.1.take()
+        {
+            handle.cancel();
+        }
+    }
+}
+
+/// Case 121: while the policy hangs, results are taken, the person can cancel, and every call has its response.
+#[test]
+fn a_policy_that_hangs_blocks_nothing_but_releases() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = r#"
+        [conversation.tools.t]
+        run = "unattended"
+        concurrency = 1
+        command = "true"
+        [conversation.tools.u]
+        run = "unattended"
+        command = { program = "until [ -e go ]; do sleep 0.01; done; echo went", shell = true }
+    "#;
+    let config = Config::from_sources(&[Source::new("tools.toml", config)]).expect("it holds");
+    let batch =
+        json!([{ "id": "A", "name": "t" }, { "id": "B", "name": "t" }, { "id": "U", "name": "u" }]);
+    let (asked, second) = channel::<()>();
+    let blueprint = Thinks {
+        identity: Identity { name: "thinks".into(), digest: None },
+        asked: Arc::new(Mutex::new(Some(asked))),
+    };
+    let go = folder.path().join("go");
+    let waiter = std::thread::spawn(move || {
+        // Ends with the sender: the policy has been asked twice, and thinks.
+        assert!(second.recv().is_err());
+        std::fs::write(go, "").expect("it can be written");
+    });
+    let workspace = Workspace { root: folder.path().to_owned(), ..Workspace::default() };
+    let setup = Setup {
+        config: &config,
+        server: Arc::new(Server::new(&config, workspace)),
+        blueprint: &blueprint,
+        people: nobody(),
+        timeout: None,
+        carried: Carried::default(),
+    };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let finished = runtime.block_on(async {
+        let coordinator = Coordinator::new(setup).expect("it takes everything");
+        let mut observer = CancelsAfter(2, Some(coordinator.handle()));
+        let calls = message::parse(&batch.to_string()).expect("a batch").calls;
+        coordinator.run(calls, &mut observer).await
+    });
+    waiter.join().expect("the second question came");
+    runtime.shutdown_background();
+    assert_eq!(
+        contents(&finished.responses),
+        [
+            ("A", Status::Ok, ""),
+            ("B", Status::Cancelled, "The tool call was cancelled."),
+            ("U", Status::Ok, "went"),
+        ]
+    );
 }

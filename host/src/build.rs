@@ -287,12 +287,14 @@ impl Metadata {
             .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))?;
         let folder = manifest.parent()?;
         let name = folder.file_name()?.to_string_lossy().into_owned();
+        // Beside the folder of a workspace's member, inside a folder that stands alone.
+        let into = if self.workspace_root == folder { folder } else { folder.parent()? };
         let local = self.packages.iter().filter(|package| package.source.is_none());
         Some(Package {
             manifest: manifest.to_owned(),
             lib: lib.name.replace('-', "_"),
             target: self.target_directory,
-            component: self.workspace_root.join(format!("{name}.wasm")),
+            component: into.join(format!("{name}.wasm")),
             local: local
                 .filter_map(|package| {
                     Some((package.manifest_path.parent()?.to_owned(), package.name.clone()))

@@ -225,6 +225,11 @@ impl Scheduler {
         &self.identity
     }
 
+    /// How it treats its policy.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
     /// Whether every call has its response. Executions may still be in flight: see [`into_carried`](Self::into_carried).
     pub fn is_settled(&self) -> bool {
         self.batch.unsettled() == 0

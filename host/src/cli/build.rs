@@ -16,7 +16,8 @@ use crate::{
 /// Build a policy crate into a component
 ///
 /// Finds a toolchain for WebAssembly (rustup's, else Debian's), builds the crate, makes the module a component, checks that the
-/// host takes it, and writes it as NAME.wasm into the folder of the workspace, with a record of what it was built with.
+/// host takes it, and writes it as NAME.wasm beside the folder (into it, if the crate stands alone), with a record of what it was
+/// built with.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   jp-policy build my-policy

@@ -12,6 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
     batch::{CallId, End},
+    config::OnFault,
     coordinator::{Observer, Snapshot},
     harness::timeline::{duration, fit},
     scheduler::{Event, EventKind, Settlement, Waiting},
@@ -247,8 +248,15 @@ impl Observer for Live {
                 );
             }
             EventKind::Fault(fault) => {
-                let text = clean(&fault.to_string());
-                self.screen.line(&self.screen.paint(BAD, &format!("policy fault: {text}")));
+                let follows = match snapshot.scheduler.options().on_fault {
+                    OnFault::Default => "the default rules decide the rest of the batch",
+                    OnFault::Settle => "the parked calls are settled",
+                };
+                let (kind, text) = (fault.kind.word(), clean(&fault.to_string()));
+                self.screen.line(&self.screen.paint(BAD, &format!("fault ({kind}): {text}; {follows}")));
+                if let Some(digest) = &fault.policy.digest {
+                    self.screen.line(&self.screen.paint(DIM, &format!("  {digest}")));
+                }
             }
             _ => {}
         }

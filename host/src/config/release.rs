@@ -6,7 +6,7 @@ use jp_policy_guest::Field;
 
 use super::{
     diagnostic::{Diagnostic, nearest},
-    node::{Entry, Node, Value},
+    node::{Node, Value},
     reader::{Reader, wrong_kind},
     source::Located,
 };
@@ -78,12 +78,24 @@ pub enum PluginRun {
 /// What a plugin may cost; what is not given keeps the host's default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PluginLimits {
-    /// Fuel for one question.
+    /// Instructions for one question.
     pub fuel: Option<u64>,
-    /// Bytes of memory.
-    pub memory: Option<usize>,
+    /// Instructions to start and to be configured, each.
+    pub start_fuel: Option<u64>,
     /// Wall-clock time for one question.
     pub time: Option<Duration>,
+    /// Bytes of memory.
+    pub memory: Option<usize>,
+    /// Elements of all tables.
+    pub table: Option<usize>,
+    /// Core instances, memories and tables, each.
+    pub instances: Option<usize>,
+    /// Bytes of one answer.
+    pub answer: Option<usize>,
+    /// Bytes of the file.
+    pub file: Option<u64>,
+    /// Lines of log for one question.
+    pub log_lines: Option<u32>,
 }
 
 /// Reads `plugins.wasm`.
@@ -179,66 +191,58 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
     let Some(mut reader) = Reader::new(format!("{what}: `limits`"), node, problems) else {
         return PluginLimits::default();
     };
-    let fuel = reader.take("fuel");
-    let memory = reader.take("memory");
-    let time = reader.take("time");
-    let what = reader.what.clone();
-    let problems = &mut *reader.problems;
     let limits = PluginLimits {
-        fuel: fuel.as_ref().and_then(|entry| {
-            read_with(
-                &format!("{what}.fuel"),
-                "a whole number of instructions",
-                entry,
-                problems,
-                |value| match value {
-                    Value::Integer(text) => text.parse().ok(),
-                    _ => None,
-                },
-            )
-        }),
-        memory: memory.as_ref().and_then(|entry| {
-            read_with(
-                &format!("{what}.memory"),
-                "a size like \"64 MiB\"",
-                entry,
-                problems,
-                |value| match value {
-                    Value::Integer(text) => text.parse().ok(),
-                    Value::String(text) => {
-                        text.parse::<bytesize::ByteSize>().ok()?.as_u64().try_into().ok()
-                    }
-                    _ => None,
-                },
-            )
-        }),
-        time: time.as_ref().and_then(|entry| {
-            read_with(
-                &format!("{what}.time"),
-                "a duration like \"250ms\"",
-                entry,
-                problems,
-                |value| match value {
-                    Value::String(text) => humantime::parse_duration(text).ok(),
-                    _ => None,
-                },
-            )
-        }),
+        fuel: limit(&mut reader, "fuel", COUNT, count),
+        start_fuel: limit(&mut reader, "start_fuel", COUNT, count),
+        time: limit(&mut reader, "time", "a duration like \"250ms\"", duration),
+        memory: limit(&mut reader, "memory", SIZE, size),
+        table: limit(&mut reader, "table", COUNT, count),
+        instances: limit(&mut reader, "instances", COUNT, count),
+        answer: limit(&mut reader, "answer", SIZE, size),
+        file: limit(&mut reader, "file", SIZE, size),
+        log_lines: limit(&mut reader, "log_lines", COUNT, count),
     };
     reader.finish();
     limits
 }
 
-fn read_with<T>(
-    what: &str,
+const COUNT: &str = "a whole number";
+const SIZE: &str = "a size like \"64 MiB\"";
+
+fn count<T: std::str::FromStr>(value: &Value) -> Option<T> {
+    match value {
+        Value::Integer(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+fn size<T: TryFrom<u64>>(value: &Value) -> Option<T> {
+    let bytes = match value {
+        Value::Integer(text) => text.parse().ok()?,
+        Value::String(text) => text.parse::<bytesize::ByteSize>().ok()?.as_u64(),
+        _ => return None,
+    };
+    bytes.try_into().ok()
+}
+
+fn duration(value: &Value) -> Option<Duration> {
+    match value {
+        Value::String(text) => humantime::parse_duration(text).ok(),
+        _ => None,
+    }
+}
+
+fn limit<T>(
+    reader: &mut Reader<'_>,
+    name: &'static str,
     expected: &str,
-    entry: &Entry,
-    problems: &mut Vec<Diagnostic>,
     read: impl FnOnce(&Value) -> Option<T>,
 ) -> Option<T> {
-    let value = read(&entry.node.value);
+    let node = reader.take(name)?.node;
+    let value = read(&node.value);
     if value.is_none() {
-        problems.push(wrong_kind(what, expected, &entry.node.value, &entry.node.place));
+        let what = format!("{}.{name}", reader.what);
+        reader.problems.push(wrong_kind(&what, expected, &node.value, &node.place));
     }
     value
 }

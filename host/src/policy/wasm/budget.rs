@@ -6,37 +6,47 @@ use wasmtime::ResourceLimiter;
 
 use crate::config::PluginLimits;
 
-/// What a policy may cost. Every number can be set per plugin in the configuration.
+/// What a policy may cost. Every number can be set per plugin: `plugins.wasm.<name>.limits` in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Instructions for one question, and for `configure`. The real budget: it is deterministic, so it replays.
+    /// Instructions for one question. The real budget: it is deterministic, so it replays.
     ///
     /// A native guest spends 5,000 on 16 calls in view and 180,000 on 1,024; scripting guests 500 times as much (Python 22
-    /// million on 1,024 calls). A billion lets all of them work and is spent in about half a second.
+    /// million on 1,024 calls). A billion lets all of them work, and takes a second or two to spend, so that in the end time is
+    /// what stops an endless loop of cheap instructions.
     pub fuel: u64,
+    /// Instructions to start, and to be configured: runtimes of scripting languages set themselves up then.
+    pub start_fuel: u64,
     /// Wall-clock time for one question: the backstop for what costs little fuel (bulk memory operations, host calls).
     ///
-    /// A tenth of what a person takes for an unresponsive program; a thousand times what scripting guests need.
+    /// A person takes a quarter of a second for a short delay; it is a thousand times what scripting guests need.
     pub time: Duration,
-    /// Bytes of linear memory. Python guests start with 16 MiB; four times that is room to work.
+    /// Bytes of all linear memories. Python guests start with 16 MiB; four times that is room to work.
     pub memory: usize,
     /// Elements of all tables: the functions of the largest scripting guests (SpiderMonkey has 12,000) with room.
-    pub table_elements: usize,
-    /// Core instances: a component of one module has 2 to 6 with its shims; scripting guests 20.
+    pub table: usize,
+    /// Core instances, memories and tables, each: a component of one module has 2 to 6 with its shims; scripting guests 20.
     pub instances: usize,
     /// Bytes that one answer or one host call may bring over: 4 bytes an id, so a release of 250,000 calls.
     pub answer: usize,
+    /// Bytes of the file: Python guests have 18 MB.
+    pub file: u64,
+    /// Lines of log for one question: more than anybody reads of one decision.
+    pub log_lines: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
         Self {
             fuel: 1_000_000_000,
+            start_fuel: 1_000_000_000,
             time: Duration::from_millis(250),
             memory: 64 << 20,
-            table_elements: 100_000,
+            table: 100_000,
             instances: 64,
             answer: 1 << 20,
+            file: 128 << 20,
+            log_lines: 100,
         }
     }
 }
@@ -44,11 +54,18 @@ impl Default for Budget {
 impl Budget {
     /// The default budget with what the configuration says otherwise.
     #[must_use]
-    pub fn with(mut self, limits: PluginLimits) -> Self {
-        self.fuel = limits.fuel.unwrap_or(self.fuel);
-        self.time = limits.time.unwrap_or(self.time);
-        self.memory = limits.memory.unwrap_or(self.memory);
-        self
+    pub fn with(self, limits: PluginLimits) -> Self {
+        Self {
+            fuel: limits.fuel.unwrap_or(self.fuel),
+            start_fuel: limits.start_fuel.unwrap_or(self.start_fuel),
+            time: limits.time.unwrap_or(self.time),
+            memory: limits.memory.unwrap_or(self.memory),
+            table: limits.table.unwrap_or(self.table),
+            instances: limits.instances.unwrap_or(self.instances),
+            answer: limits.answer.unwrap_or(self.answer),
+            file: limits.file.unwrap_or(self.file),
+            log_lines: limits.log_lines.unwrap_or(self.log_lines),
+        }
     }
 }
 
@@ -97,8 +114,8 @@ impl ResourceLimiter for Limiter {
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let total = self.table_elements.saturating_add(desired.saturating_sub(current));
-        if total > self.budget.table_elements {
-            return Err(Exceeded::Table(self.budget.table_elements).into());
+        if total > self.budget.table {
+            return Err(Exceeded::Table(self.budget.table).into());
         }
         self.table_elements = total;
         Ok(true)

@@ -15,9 +15,6 @@ use super::{
 };
 use crate::policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
 
-/// The largest component that is read: Python guests have 18 MB.
-const FILE: u64 = 128 << 20;
-
 /// Why a component can't be a policy.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -36,6 +33,18 @@ pub enum LoadError {
         path: String,
         /// What it is.
         found: &'static str,
+    },
+    /// The file is too large.
+    #[error(
+        "policy `{path}` has {length} bytes, over its budget of {budget}: `limits.file` of the plugin says how many it may have"
+    )]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// What it has.
+        length: u64,
+        /// What it may have.
+        budget: u64,
     },
     /// It does not compile.
     #[error("policy `{path}` can't be compiled: {error}")]
@@ -99,8 +108,8 @@ impl Component {
         if path.is_dir() {
             return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
         }
-        if length > FILE {
-            return Err(LoadError::NotAComponent { path: shown, found: "larger than 128 MiB" });
+        if length > budget.file {
+            return Err(LoadError::TooLarge { path: shown, length, budget: budget.file });
         }
         let bytes = fs::read(path).map_err(read_error)?;
         if let Some(expected) = checksum {

@@ -56,7 +56,11 @@ impl Contract for V0_0_1 {
         fit(engine, component, &[], EXPORTS, Linker::new(engine).instantiate_pre(component))
     }
 
-    fn bind(&self, store: &mut Store<State>, instance: Instance) -> wasmtime::Result<Box<dyn World>> {
+    fn bind(
+        &self,
+        store: &mut Store<State>,
+        instance: Instance,
+    ) -> wasmtime::Result<Box<dyn World>> {
         let interface = instance.get_export_index(&mut *store, None, EXPORTS[0].name);
         let function = instance.get_export_index(&mut *store, interface.as_ref(), "release");
         let function = function.ok_or_else(|| wasmtime::format_err!("checked before"))?;
@@ -71,11 +75,19 @@ impl World for Old {
         Ok("of old".to_owned())
     }
 
-    fn configure(&self, _: &mut Store<State>, settings: &Settings) -> wasmtime::Result<Result<View, Vec<Problem>>> {
+    fn configure(
+        &self,
+        _: &mut Store<State>,
+        settings: &Settings,
+    ) -> wasmtime::Result<Result<View, Vec<Problem>>> {
         Ok(settings.refuse_all().map(|()| View::Front))
     }
 
-    fn release(&self, store: &mut Store<State>, batch: &Batch) -> wasmtime::Result<Result<Decision, String>> {
+    fn release(
+        &self,
+        store: &mut Store<State>,
+        batch: &Batch,
+    ) -> wasmtime::Result<Result<Decision, String>> {
         let parked = batch.calls.iter().filter(|call| call.state == CallState::Parked);
         let waiting = parked.map(|call| call.id).collect();
         let (release,) = self.0.call(store, (waiting, batch.running))?;
@@ -96,14 +108,16 @@ fn old_component() -> Vec<u8> {
     let package = resolve.push_str("old.wit", WIT).expect("the WIT parses");
     let world = resolve.select_world(&[package], None).expect("one world");
     let mut module = wat::parse_str(FIRST).expect("the module parses");
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("it can be embedded");
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+        .expect("it can be embedded");
     let encoder = ComponentEncoder::default().module(&module).expect("a module");
     encoder.validate(true).encode().expect("it becomes a component")
 }
 
 fn load(bytes: &[u8], contracts: &[&'static dyn Contract]) -> Result<Component, String> {
     let engine = Engine::new().expect("an engine");
-    let loaded = Component::with_contracts(&engine, "p.wasm".into(), bytes, Budget::default(), contracts);
+    let loaded =
+        Component::with_contracts(&engine, "p.wasm".into(), bytes, Budget::default(), contracts);
     loaded.map_err(|error| error.to_string())
 }
 
@@ -118,8 +132,16 @@ fn a_component_of_an_older_version_is_served() {
         keys: vec![Key { name: "t".into(), limit: 1, fields: vec![] }],
         options: vec![],
     };
-    let mut policy = component.instantiate(&settings, Arguments::default()).expect("it takes the settings");
-    let call = |id| own::Call { id, parent: id, tool: 0, key: Some(0), state: CallState::Parked, since: 0 };
+    let mut policy =
+        component.instantiate(&settings, Arguments::default()).expect("it takes the settings");
+    let call = |id| own::Call {
+        id,
+        parent: id,
+        tool: 0,
+        key: Some(0),
+        state: CallState::Parked,
+        since: 0,
+    };
     let batch = own::Batch { now: 0, running: 0, keys: vec![], calls: vec![call(7), call(9)] };
     assert_eq!(policy.release(&batch), Ok(Decision::release([7])));
 

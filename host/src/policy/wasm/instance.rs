@@ -35,22 +35,23 @@ impl Instance {
         let mut store = Store::new(loaded.engine.inner(), State::new(budget, arguments));
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(budget.answer);
-        let made = arm(&mut store, budget).and_then(|()| {
+        let made = arm(&mut store, budget.start_fuel, budget).and_then(|()| {
             let _watch = loaded.engine.watch();
             let instance = loaded.linked.instantiate(&mut store)?;
             loaded.contract.bind(&mut store, instance)
         });
-        let world = made.map_err(|error| fault(&mut store, budget, &error))?;
+        let world = made.map_err(|error| fault(&mut store, budget.start_fuel, budget, &error))?;
         Ok(Self { engine: loaded.engine.clone(), budget, store, world })
     }
 
     pub(super) fn name(&mut self) -> Result<String, FaultKind> {
-        Ok(clean_to(&self.call(|store, world| world.name(store))?, NAME))
+        Ok(clean_to(&self.call(self.budget.start_fuel, |store, world| world.name(store))?, NAME))
     }
 
     fn configure(&mut self, settings: &Settings) -> Result<View, Refusal> {
-        let configured =
-            self.call(|store, world| world.configure(store, settings)).map_err(Refusal::Fault)?;
+        let configured = self
+            .call(self.budget.start_fuel, |store, world| world.configure(store, settings))
+            .map_err(Refusal::Fault)?;
         configured.map_err(|problems| {
             let cleaned = |Problem { key, field, message }| Problem {
                 key,
@@ -62,21 +63,22 @@ impl Instance {
     }
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
-        let answer = self.call(|store, world| world.release(store, batch))?;
+        let answer = self.call(self.budget.fuel, |store, world| world.release(store, batch))?;
         answer.map_err(|message| FaultKind::Error { message: clean_to(&message, MESSAGE) })
     }
 
     /// Calls into the guest under the budget of one question.
     fn call<T>(
         &mut self,
+        fuel: u64,
         call: impl FnOnce(&mut Store<State>, &dyn World) -> wasmtime::Result<T>,
     ) -> Result<T, FaultKind> {
         self.store.data_mut().refill();
-        let result = arm(&mut self.store, self.budget).and_then(|()| {
+        let result = arm(&mut self.store, fuel, self.budget).and_then(|()| {
             let _watch = self.engine.watch();
             call(&mut self.store, &*self.world)
         });
-        result.map_err(|error| fault(&mut self.store, self.budget, &error))
+        result.map_err(|error| fault(&mut self.store, fuel, self.budget, &error))
     }
 }
 
@@ -144,18 +146,25 @@ impl Reasons {
                 self.instance.insert(instance)
             }
         };
-        let reason = instance.call(|store, world| world.explain(store, batch, call)).ok()?;
+        let reason = instance
+            .call(instance.budget.fuel, |store, world| world.explain(store, batch, call))
+            .ok()?;
         Some(clean_to(&reason, MESSAGE))
     }
 }
 
-fn arm(store: &mut Store<State>, budget: Budget) -> wasmtime::Result<()> {
+fn arm(store: &mut Store<State>, fuel: u64, budget: Budget) -> wasmtime::Result<()> {
     store.set_epoch_deadline(Engine::ticks(budget.time));
-    store.set_fuel(budget.fuel)
+    store.set_fuel(fuel)
 }
 
 /// What an error of the engine says about the policy, by its type.
-fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> FaultKind {
+fn fault(
+    store: &mut Store<State>,
+    fuel: u64,
+    budget: Budget,
+    error: &wasmtime::Error,
+) -> FaultKind {
     let panic = store.data_mut().take_panic();
     if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
         return match *exceeded {
@@ -164,7 +173,7 @@ fn fault(store: &mut Store<State>, budget: Budget, error: &wasmtime::Error) -> F
         };
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: budget.fuel },
+        Some(Trap::OutOfFuel) => FaultKind::OutOfFuel { budget: fuel },
         Some(Trap::Interrupt) => FaultKind::OutOfTime {
             budget_ms: u64::try_from(budget.time.as_millis()).unwrap_or(u64::MAX),
         },

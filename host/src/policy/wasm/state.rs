@@ -3,9 +3,6 @@
 use super::budget::{Budget, Limiter};
 use crate::{policy::Arguments, text::clean_to};
 
-/// How many lines of log an instance may write between two questions; more are counted and dropped.
-const LOG_LINES: u32 = 100;
-
 /// Characters of one line of log; a longer one is cut.
 const LOG_LINE: usize = 1000;
 
@@ -26,12 +23,20 @@ pub(super) struct State {
     /// The last words of a plugin that is about to trap.
     panic: Option<String>,
     lines: u32,
+    log_lines: u32,
     dropped: u64,
 }
 
 impl State {
     pub(super) fn new(budget: Budget, arguments: Arguments) -> Self {
-        Self { limiter: Limiter::new(budget), arguments, panic: None, lines: 0, dropped: 0 }
+        Self {
+            limiter: Limiter::new(budget),
+            arguments,
+            panic: None,
+            lines: 0,
+            log_lines: budget.log_lines,
+            dropped: 0,
+        }
     }
 
     /// A new question: the log has room again.
@@ -57,7 +62,7 @@ impl State {
             self.panic = Some(message);
             return;
         }
-        if self.lines == LOG_LINES {
+        if self.lines >= self.log_lines {
             self.dropped += 1;
             return;
         }

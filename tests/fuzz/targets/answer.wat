@@ -1,0 +1,17 @@
+;; Answers each question with whatever stands in its memory: the result area at address 32, in a page filled with the input.
+(module
+  (memory (export "memory") 1)
+  (global $heap (mut i32) (i32.const 16384))
+  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+    (local $at i32)
+    (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 15)) (i32.const -16)))
+    (global.set $heap (i32.add (local.get $at) (local.get 3)))
+    (local.get $at))
+  (func (export "jp:plugin/plugin@0.1.0#name") (result i32) (i32.const 8192))
+  (data (i32.const 8192) "\08\20\00\00\06\00\00\00fuzzed")
+  (func (export "jp:plugin/release-policy@0.1.0#configure") (param i32 i32 i32 i32 i32 i32) (result i32) (i32.const 8208))
+  (data (i32.const 8208) "\00\00\00\00\00\00\00\00")
+  (func (export "jp:plugin/release-policy@0.1.0#release") (param i64 i32 i32 i32 i32 i32) (result i32)
+    (global.set $heap (i32.const 16384))
+    (i32.const 32))
+  (data (i32.const 32) "INPUT"))
