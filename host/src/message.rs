@@ -47,7 +47,7 @@ pub struct Requests {
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// It is not JSON.
-    #[error("not JSON: {0}")]
+    #[error("not JSON")]
     Json(#[from] serde_json::Error),
     /// It is JSON of another shape.
     #[error(

@@ -1,10 +1,10 @@
 //! `jp-policy build`: builds a policy.
 
-use std::path::PathBuf;
+use std::{io::Write as _, path::PathBuf};
 
 use anyhow::Result;
 
-use super::Exit;
+use super::{Exit, say};
 use crate::{
     build::{Comparison, Toolchain, imports},
     policy::{
@@ -36,6 +36,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit> {
     let toolchain = Toolchain::find()?;
     let engine = Engine::new()?;
+    let mut out = anstream::stdout().lock();
     let mut exit = Exit::Fine;
     for folder in &args.folders {
         let built = toolchain.build(folder)?;
@@ -48,19 +49,17 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         if args.check {
             match built.compare()? {
                 Comparison::Same => {
-                    anstream::println!("{shown}: comes from its source, byte for byte");
+                    writeln!(out, "{shown}: comes from its source, byte for byte")?;
                 }
-                Comparison::OtherTools(record) => anstream::println!(
+                Comparison::OtherTools(record) => writeln!(
+                    out,
                     "{shown}: its source builds; not compared, because it was built with {} and {}, and here are {} and {}",
-                    record.compiler,
-                    record.encoder,
-                    built.record.compiler,
-                    built.record.encoder
-                ),
+                    record.compiler, record.encoder, built.record.compiler, built.record.encoder
+                )?,
                 Comparison::Different(why) => {
-                    anstream::eprintln!(
+                    say(&format!(
                         "{shown}: does not come from its source: {why}; build it again and commit it"
-                    );
+                    ));
                     exit = Exit::Failed;
                 }
             }
@@ -68,15 +67,16 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
         built.write()?;
         let imports = imports(&built.bytes);
-        anstream::println!("wrote    {}", built.path.display());
-        anstream::println!("policy   {}", component.identity());
-        anstream::println!("size     {} bytes", built.bytes.len());
-        anstream::println!(
+        writeln!(out, "wrote    {}", built.path.display())?;
+        writeln!(out, "policy   {}", component.identity())?;
+        writeln!(out, "size     {} bytes", built.bytes.len())?;
+        writeln!(
+            out,
             "imports  {}",
             if imports.is_empty() { "none".to_owned() } else { imports.join(", ") }
-        );
-        anstream::println!("digest   {}", built.record.digest);
-        anstream::println!("built by {}", built.record.compiler);
+        )?;
+        writeln!(out, "digest   {}", built.record.digest)?;
+        writeln!(out, "built by {}", built.record.compiler)?;
     }
     Ok(exit)
 }

@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use super::say;
 use crate::config::{ConfigError, Diagnostic, Severity};
 
 /// Prints an error and its causes to standard error.
@@ -10,7 +11,7 @@ pub(super) fn print_error(error: &anyhow::Error) {
         print(problems);
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         let plural = if errors == 1 { "" } else { "s" };
-        anstream::eprintln!("jp-policy: the configuration has {errors} error{plural}");
+        say(&format!("jp-policy: the configuration has {errors} error{plural}"));
         return;
     }
     // A broken pipe is how `| head` says that it has seen enough.
@@ -20,20 +21,20 @@ pub(super) fn print_error(error: &anyhow::Error) {
             .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     };
     if !error.chain().any(broken) {
-        anstream::eprintln!("{}", plain("error", &format!("{error:#}")));
+        say(&plain("error", &format!("{error:#}")));
     }
 }
 
 /// Prints diagnostics to standard error.
 pub(super) fn print(problems: &[Diagnostic]) {
     for problem in problems {
-        anstream::eprintln!("{}\n", render(problem));
+        say(&format!("{}\n", render(problem)));
     }
 }
 
 /// Prints a warning to standard error.
 pub(super) fn warn(message: &str) {
-    anstream::eprintln!("{}", plain("warning", message));
+    say(&plain("warning", message));
 }
 
 fn plain(severity: &str, message: &str) -> String {

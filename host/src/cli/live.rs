@@ -10,6 +10,7 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::say;
 use crate::{
     batch::{CallId, End},
     config::OnFault,
@@ -71,7 +72,7 @@ impl Screen {
         match &self.multi {
             // A terminal that is gone shows nothing; the calls go on.
             Some(multi) => drop(multi.println(line)),
-            None => anstream::eprintln!("{line}"),
+            None => say(line),
         }
     }
 
@@ -253,7 +254,8 @@ impl Observer for Live {
                     OnFault::Settle => "the parked calls are settled",
                 };
                 let (kind, text) = (fault.kind.word(), clean(&fault.to_string()));
-                self.screen.line(&self.screen.paint(BAD, &format!("fault ({kind}): {text}; {follows}")));
+                self.screen
+                    .line(&self.screen.paint(BAD, &format!("fault ({kind}): {text}; {follows}")));
                 if let Some(digest) = &fault.policy.digest {
                     self.screen.line(&self.screen.paint(DIM, &format!("  {digest}")));
                 }

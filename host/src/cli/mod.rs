@@ -11,7 +11,7 @@ mod run;
 mod simulate;
 mod test;
 
-use std::process::ExitCode;
+use std::{io::Write as _, process::ExitCode};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
@@ -40,6 +40,11 @@ enum Verb {
         /// For which shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// Prints a line to standard error. What can't be shown is not: the calls matter more than the view of them.
+fn say(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 /// How results are written.
@@ -71,13 +76,10 @@ pub fn main() -> ExitCode {
         Verb::Test(args) => test::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "jp-policy",
-                &mut std::io::stdout(),
-            );
-            Ok(Exit::Fine)
+            // Into memory first: it panics where it can't write.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "jp-policy", &mut script);
+            std::io::stdout().write_all(&script).map(|()| Exit::Fine).map_err(Into::into)
         }
     };
     match ended {

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use inquire::Confirm;
 
-use super::{approvals::Approvals, diagnostics};
+use super::{approvals::Approvals, diagnostics, say};
 use crate::{
     config::{Config, ConfigError, Plugin, PluginRun},
     policy::{
@@ -110,7 +110,7 @@ fn patient<T>(path: &Path, load: impl FnOnce() -> Result<T>) -> Result<T> {
             return;
         }
         if !terminal {
-            anstream::eprintln!("{text}");
+            say(&text);
             return;
         }
         let bar = ProgressBar::new_spinner();

@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin};
 use inquire::{Confirm, InquireError, Select, Text};
 use serde_json::Value as Json;
 
-use super::live::Screen;
+use super::{live::Screen, say};
 use crate::{
     coordinator::{Approval, People, Prompt, Reply, Review},
     server::{AnswerType, Question},
@@ -45,7 +45,7 @@ fn ask(prompt: &Prompt) -> Reply {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
         }
         Prompt::Review { tool, content, edit } => {
-            anstream::eprintln!("{}", content.trim_end());
+            say(content.trim_end());
             if *edit {
                 let text = Text::new(&format!("Result of {}:", clean(tool)))
                     .with_initial_value(content)
@@ -65,7 +65,7 @@ fn ask(prompt: &Prompt) -> Reply {
 
 fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
     if let Some(preamble) = &question.pre_amble {
-        anstream::eprintln!("{}", clean(preamble));
+        say(&clean(preamble));
     }
     let text = format!("{}: {}", clean(tool), clean(&question.text));
     match &question.answer_type {

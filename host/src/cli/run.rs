@@ -18,6 +18,7 @@ use super::{
     live::{Live, Screen},
     policy::{PolicyArgs, refused},
     prompts::Terminal,
+    say,
 };
 use crate::{
     batch::Carried,
@@ -155,8 +156,8 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     if !args.quiet {
         let width =
             console::Term::stderr().size_checked().map_or(100, |(_, width)| usize::from(width));
-        anstream::eprint!("\n{}", timeline(&finished.record, width, screen.styled()));
-        anstream::eprintln!("{}", sums(&finished, &config, &blueprint, start.elapsed()));
+        say(&format!("\n{}", timeline(&finished.record, width, screen.styled()).trim_end()));
+        say(&sums(&finished, &config, &blueprint, start.elapsed()));
     }
     print(&finished, args.format)?;
     write_faults(args, &config, &finished)?;
@@ -198,18 +199,23 @@ fn workspace(args: &Args) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
         return Ok((root, None));
     }
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    copy(&root, scratch.path())
+    let skipped = scratch.path().canonicalize()?;
+    copy(&root, scratch.path(), &skipped)
         .with_context(|| format!("failed to copy workspace `{}`", args.workspace.display()))?;
     Ok((scratch.path().to_owned(), Some(scratch)))
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a folder. `skipped` is the copy itself, which may stand inside of it.
+fn copy(from: &Path, to: &Path, skipped: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+        if entry.path() == skipped {
+            continue;
+        }
         if kind.is_dir() {
             fs::create_dir(&target)?;
-            copy(&entry.path(), &target)?;
+            copy(&entry.path(), &target, skipped)?;
         } else if kind.is_symlink() {
             #[cfg(unix)]
             std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
@@ -246,7 +252,7 @@ fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()>
             fs::write(&path, &scenario)
         };
         write().with_context(|| format!("failed to write fault `{}`", path.display()))?;
-        anstream::eprintln!("wrote {}", path.display());
+        say(&format!("wrote {}", path.display()));
     }
     Ok(())
 }
@@ -351,8 +357,7 @@ fn print(finished: &Finished, format: Format) -> Result<()> {
                     })).collect::<Vec<_>>(),
                 },
             });
-            serde_json::to_writer_pretty(&mut out, &envelope)?;
-            writeln!(out)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
         }
         Format::Text => {
             for response in &finished.responses {

@@ -62,8 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     }
     if args.format == Format::Json {
         let envelope = json!({ "format": "jp-policy.simulate", "version": 1, "data": data });
-        serde_json::to_writer_pretty(&mut out, &envelope)?;
-        writeln!(out)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
     }
     Ok(Exit::Fine)
 }

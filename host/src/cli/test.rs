@@ -181,8 +181,7 @@ fn print_json(tested: &[Tested]) -> Result<()> {
         .collect();
     let envelope =
         json!({ "format": "jp-policy.test", "version": 1, "data": { "scenarios": rows } });
-    serde_json::to_writer_pretty(&mut out, &envelope)?;
-    writeln!(out)?;
+    writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
     Ok(())
 }
 

@@ -1,7 +1,10 @@
 //! Executions: runs of tools from their release until they have ended.
 
 use serde_json::{Map, Value as Json};
-use tokio::time::{Instant as Clock, sleep_until};
+use tokio::{
+    sync::mpsc::UnboundedSender,
+    time::{Instant as Clock, sleep_until},
+};
 
 use super::{
     event_loop::Coordinator,
@@ -35,6 +38,33 @@ pub(super) struct Done {
     pub(super) timed_out: bool,
 }
 
+/// Sends what came of a run, exactly once, whatever happens to the task that runs it: no call is lost.
+struct Report {
+    execution: ExecutionId,
+    done: Option<UnboundedSender<Done>>,
+}
+
+impl Report {
+    fn send(mut self, ran: Ran, timed_out: bool) {
+        self.send_once(ran, timed_out);
+    }
+
+    fn send_once(&mut self, ran: Ran, timed_out: bool) {
+        if let Some(done) = self.done.take() {
+            let timed_out = timed_out && ran.stopped;
+            // Nobody listens once the batch is over.
+            let _ = done.send(Done { execution: self.execution, ran, timed_out });
+        }
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let outcome = Outcome::error("the host failed while it ran the tool");
+        self.send_once(Ran { outcome, stopped: false }, false);
+    }
+}
+
 impl Coordinator {
     pub(super) fn start(&mut self, call: CallId, execution: ExecutionId) {
         let answers = Map::new();
@@ -59,6 +89,7 @@ impl Coordinator {
         };
         let (server, stop, timeout, done) =
             (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
+        let report = Report { execution, done: Some(done) };
         tokio::spawn(async move {
             let mut timed_out = false;
             let ran = {
@@ -75,9 +106,7 @@ impl Coordinator {
                     }
                 }
             };
-            let timed_out = timed_out && ran.stopped;
-            // Nobody listens once the batch is over.
-            let _ = done.send(Done { execution, ran, timed_out });
+            report.send(ran, timed_out);
         });
     }
 
@@ -116,9 +145,16 @@ impl Coordinator {
             return self.end(now, execution, End::Stopped);
         }
         match ran.outcome {
-            Outcome::NeedsInput { question }
-                if !active.stop.gently.is_cancelled() && active.runs <= QUESTIONS =>
-            {
+            Outcome::NeedsInput { .. } if active.stop.gently.is_cancelled() => {
+                self.write_cancelled(call);
+                self.end(now, execution, End::Stopped);
+            }
+            Outcome::NeedsInput { .. } if active.runs > QUESTIONS => {
+                let text = format!("tool `{name}` asked {QUESTIONS} times; it is not run again");
+                self.responses[call as usize] = Some(Response::new(id, name, Status::Error, text));
+                self.end(now, execution, End::Failed);
+            }
+            Outcome::NeedsInput { question } => {
                 let configured =
                     self.server.tool(name).and_then(|tool| tool.answers.get(&question.id));
                 if let Some(answer) = configured {

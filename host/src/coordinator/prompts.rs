@@ -2,6 +2,8 @@
 
 use std::{future::Future, pin::Pin};
 
+use serde_json::Value as Json;
+
 use super::{
     event_loop::Coordinator,
     people::{Approval, Prompt, Reply, Review},
@@ -29,6 +31,7 @@ impl Coordinator {
         match reply {
             Reply::Approval(Approval::Run(arguments)) => {
                 if let Some(arguments) = arguments {
+                    self.arguments.replace(call, Json::Object(arguments.clone()).to_string());
                     self.requests[call as usize].arguments = Ok(arguments);
                 }
                 self.scheduler.approve(now, call);

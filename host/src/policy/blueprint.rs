@@ -63,6 +63,14 @@ impl Arguments {
         self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(json.into());
     }
 
+    /// A person has edited the arguments of a call.
+    pub fn replace(&self, call: CallId, json: impl Into<Arc<str>>) {
+        let mut all = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(arguments) = all.get_mut(call as usize) {
+            *arguments = json.into();
+        }
+    }
+
     /// The arguments of a call, if the batch has it.
     pub fn get(&self, call: CallId) -> Option<Arc<str>> {
         self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(call as usize).cloned()

@@ -134,11 +134,11 @@ impl Server {
             },
             "context": {
                 "action": "run",
-                "root": self.workspace.root,
+                "root": self.workspace.root.to_string_lossy(),
                 "access": null,
                 "workspace_id": self.workspace.id,
                 "conversation_id": self.workspace.conversation,
-                "config_dir": tool.folder,
+                "config_dir": tool.folder.to_string_lossy(),
             },
         });
         let words =

@@ -1,0 +1,25 @@
+//! The program `jp-policy` with real processes, as a user starts it.
+//!
+//! Nothing here waits for a fixed time. Tools wait for files of each other or of the test, tests wait for files and lines of
+//! output, and each of these waits is bounded: what never comes is a failure that says what was waited for.
+
+#![cfg(unix)]
+
+mod run {
+    mod approval;
+    mod broken_calls;
+    mod display;
+    mod example;
+    mod forms;
+    mod help;
+    mod limits;
+    mod output;
+    mod processes;
+    mod questions;
+    mod refusals;
+    mod refused_config;
+    mod signals;
+    mod support;
+    mod timeout;
+    mod workspace;
+}
