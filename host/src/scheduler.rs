@@ -456,7 +456,8 @@ impl Scheduler {
         revision: u64,
     ) -> Result<Option<Instant>, FaultKind> {
         let idle = released.is_empty() && self.batch.revision() == revision;
-        let soon = decision.wake_at.is_some_and(|at| at < now.saturating_add(MIN_WAKE));
+        // Not `at < now + MIN_WAKE`, which is never so at the end of time.
+        let soon = decision.wake_at.is_some_and(|at| at.saturating_sub(now) < MIN_WAKE);
         if !idle || !soon {
             self.spins = 0;
         } else if self.woken {

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use super::support::{Dir, Program, files};
+use super::support::{Dir, Program, files, path};
 
 fn example(path: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jp-rfd");
@@ -49,7 +49,7 @@ done
     fs::set_permissions(dir.path("bin/sleep"), Permissions::from_mode(0o755))
         .expect("it can be made a program");
     dir.folder("race");
-    let path = std::env::var("PATH").expect("there is a PATH");
+    let path = path().into_string().expect("it is text");
     run(dir, batch)
         .args(["--no-limits"])
         .env("PATH", format!("{}:{path}", dir.path("bin").display()))

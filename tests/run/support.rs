@@ -7,7 +7,7 @@ mod text;
 
 pub(crate) use dir::{Dir, files};
 pub(crate) use ended::Ended;
-pub(crate) use program::Program;
+pub(crate) use program::{Program, path};
 pub(crate) use text::plain;
 
 use std::{

@@ -7,6 +7,11 @@ use super::{Config, Diagnostic, Place, node::Value};
 impl Config {
     /// What `policy` refuses of this configuration, each problem with the places it comes from.
     pub fn refused(&self, policy: &str, problems: &[Problem]) -> Vec<Diagnostic> {
+        if problems.is_empty() {
+            return vec![Diagnostic::error(format!(
+                "release policy \"{policy}\" refuses the configuration and does not say why"
+            ))];
+        }
         problems.iter().map(|problem| self.refused_one(policy, problem)).collect()
     }
 
@@ -26,8 +31,12 @@ impl Config {
                 None => refused,
             };
         };
-        let name =
-            self.settings().keys.get(key as usize).map(|key| key.name.clone()).unwrap_or_default();
+        let Some(name) = self.settings().keys.get(key as usize).map(|key| key.name.clone()) else {
+            return Diagnostic::error(format!(
+                "release policy \"{policy}\" refuses key {key}, which there is not: {}",
+                problem.message
+            ));
+        };
         let what =
             field.map_or_else(String::new, |field| format!("field `{}` of ", field.escape_debug()));
         let message = format!(

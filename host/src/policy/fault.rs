@@ -39,8 +39,16 @@ pub enum FaultKind {
         /// What it may have.
         budget: u64,
     },
+    /// It wanted more memories or tables than it may have.
+    #[error("wanted more than its {budget} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many it may have.
+        budget: usize,
+    },
     /// It answered with an error.
-    #[error("answered with an error: {message}")]
+    #[error("answered with an error{}", says(.message))]
     Error {
         /// Its text.
         message: String,
@@ -106,6 +114,7 @@ impl FaultKind {
             Self::OutOfTime { .. } => "out-of-time",
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::OutOfTable { .. } => "out-of-table",
+            Self::TooMany { .. } => "too-many",
             Self::Error { .. } => "error",
             Self::Unreadable { .. } => "unreadable",
             Self::InvalidDecision { .. } => "invalid-decision",
@@ -171,6 +180,10 @@ pub enum Refusal {
     /// It does not fit the host.
     #[error("{0}")]
     Unloadable(String),
+}
+
+fn says(message: &str) -> String {
+    if message.is_empty() { " that says nothing".to_owned() } else { format!(": {message}") }
 }
 
 /// "call 3" or "calls 3, 4, 5".

@@ -1,6 +1,7 @@
 //! The program: prepared, and running.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
     io::Write as _,
     path::{Path, PathBuf},
@@ -25,7 +26,7 @@ impl Program {
         command
             .current_dir(root)
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path())
             .env("HOME", root)
             .stdin(Stdio::null());
         Self { command, root: root.to_owned(), stdin: None, stderr: None }
@@ -79,6 +80,14 @@ impl Program {
     pub(crate) fn end(self) -> Ended {
         self.start().end()
     }
+}
+
+/// The `PATH` of the tests, without folders that can't be looked into: a program that is in none of the others is there for
+/// all one knows, and the message would be another one.
+pub(crate) fn path() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| fs::read_dir(folder).is_ok());
+    std::env::join_paths(folders).expect("they were joined before")
 }
 
 /// The program while it runs. One that a failed test leaves behind is killed, and its guard ends its tools.

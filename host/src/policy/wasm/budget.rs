@@ -12,12 +12,11 @@ pub struct Budget {
     /// Instructions for one question. The real budget: it is deterministic, so it replays.
     ///
     /// A native guest spends 5,000 on 16 calls in view and 180,000 on 1,024; scripting guests 500 times as much (Python 22
-    /// million on 1,024 calls). A billion lets all of them work, and takes a second or two to spend, so that in the end time is
-    /// what stops an endless loop of cheap instructions.
+    /// million on 1,024 calls). A hundred million lets all of them work, and is spent by an endless loop before the time is.
     pub fuel: u64,
     /// Instructions to start, and to be configured: runtimes of scripting languages set themselves up then.
     pub start_fuel: u64,
-    /// Wall-clock time for one question: the backstop for what costs little fuel (bulk memory operations, host calls).
+    /// Wall-clock time for one question: the backstop for what costs little fuel and much time, host calls above all.
     ///
     /// A person takes a quarter of a second for a short delay; it is a thousand times what scripting guests need.
     pub time: Duration,
@@ -27,7 +26,7 @@ pub struct Budget {
     pub table: usize,
     /// Core instances, memories and tables, each: a component of one module has 2 to 6 with its shims; scripting guests 20.
     pub instances: usize,
-    /// Bytes that one answer or one host call may bring over: 4 bytes an id, so a release of 250,000 calls.
+    /// Bytes of one answer: 4 bytes an id, so a release of 250,000 calls.
     pub answer: usize,
     /// Bytes of the file: Python guests have 18 MB.
     pub file: u64,
@@ -38,7 +37,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            fuel: 1_000_000_000,
+            fuel: 100_000_000,
             start_fuel: 1_000_000_000,
             time: Duration::from_millis(250),
             memory: 64 << 20,
@@ -76,6 +75,8 @@ pub(super) enum Exceeded {
     Memory(usize),
     #[error("over the budget of {0} table elements")]
     Table(usize),
+    #[error("an answer of {bytes} bytes, over the budget of {budget}")]
+    Answer { bytes: usize, budget: usize },
 }
 
 /// Holds an instance to its budget of memory and tables, over all of them together.
@@ -97,8 +98,12 @@ impl ResourceLimiter for Limiter {
         &mut self,
         current: usize,
         desired: usize,
-        _: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        // Refused by the memory's own limit, whatever is said here: it costs nothing.
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
         let total = self.memory.saturating_add(desired.saturating_sub(current));
         if total > self.budget.memory {
             return Err(Exceeded::Memory(self.budget.memory).into());
@@ -111,8 +116,11 @@ impl ResourceLimiter for Limiter {
         &mut self,
         current: usize,
         desired: usize,
-        _: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
         let total = self.table_elements.saturating_add(desired.saturating_sub(current));
         if total > self.budget.table {
             return Err(Exceeded::Table(self.budget.table).into());

@@ -10,10 +10,14 @@ use super::{
     Budget, Engine,
     contract::{CONTRACTS, Contract},
     fit::Misfit,
-    instance::{Configured, Instance},
+    instance::{Configured, Instance, NAME},
     state::State,
+    weigh::too_heavy,
 };
-use crate::policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
+use crate::{
+    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
+    text::clean_to,
+};
 
 /// Why a component can't be a policy.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +50,18 @@ pub enum LoadError {
         /// What it may have.
         budget: u64,
     },
+    /// Compiling it would take minutes.
+    #[error(
+        "policy `{path}` has a function that would take minutes to compile: {weight} as the product of its blocks and locals"
+    )]
+    TooHeavy {
+        /// The file.
+        path: String,
+        /// Blocks times locals.
+        weight: u64,
+    },
     /// It does not compile.
-    #[error("policy `{path}` can't be compiled: {error}")]
+    #[error("policy `{path}` can't be compiled: {error:#}")]
     Compile {
         /// The file.
         path: String,
@@ -152,8 +166,20 @@ impl Component {
         budget: Budget,
         contracts: &[&'static dyn Contract],
     ) -> Result<Self, LoadError> {
+        if let Some(weight) = too_heavy(bytes) {
+            return Err(LoadError::TooHeavy { path, weight });
+        }
         let component = wasmtime::component::Component::new(engine.inner(), bytes)
             .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
+        if let Some(resources) = component.resources_required() {
+            let counts = [("memories", resources.num_memories), ("tables", resources.num_tables)];
+            if let Some((what, _)) =
+                counts.into_iter().find(|(_, n)| *n as usize > budget.instances)
+            {
+                let fault = FaultKind::TooMany { what, budget: budget.instances };
+                return Err(LoadError::Name { path, fault });
+            }
+        }
         let mut nearest: Option<Misfit> = None;
         for &contract in contracts {
             match contract.fit(engine.inner(), &component) {
@@ -181,7 +207,11 @@ impl Component {
     fn named(mut loaded: Loaded, path: String) -> Result<Self, LoadError> {
         let name =
             Instance::start(&loaded, Arguments::default()).and_then(|mut instance| instance.name());
-        loaded.identity.name = name.map_err(|fault| LoadError::Name { path, fault })?;
+        let name = name.map_err(|fault| LoadError::Name { path: path.clone(), fault })?;
+        let file =
+            || Path::new(&path).file_name().map(|name| clean_to(&name.to_string_lossy(), NAME));
+        // A policy that does not say its name is called by its file.
+        loaded.identity.name = if name.is_empty() { file().unwrap_or_default() } else { name };
         Ok(Self(Arc::new(loaded)))
     }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Characters of a plugin's name.
-const NAME: usize = 64;
+pub(super) const NAME: usize = 64;
 
 /// Characters of a message of a plugin.
 const MESSAGE: usize = 1000;
@@ -34,7 +34,8 @@ impl Instance {
         let budget = loaded.budget;
         let mut store = Store::new(loaded.engine.inner(), State::new(budget, arguments));
         store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(budget.answer);
+        // What comes over is in the guest's memory first, which has a budget; how much of it is kept is decided here.
+        store.set_hostcall_fuel(budget.memory);
         let made = arm(&mut store, budget.start_fuel, budget).and_then(|()| {
             let _watch = loaded.engine.watch();
             let instance = loaded.linked.instantiate(&mut store)?;
@@ -45,14 +46,27 @@ impl Instance {
     }
 
     pub(super) fn name(&mut self) -> Result<String, FaultKind> {
-        Ok(clean_to(&self.call(self.budget.start_fuel, |store, world| world.name(store))?, NAME))
+        let budget = self.budget;
+        let name = self.call(budget.start_fuel, |store, world| {
+            let name = world.name(store)?;
+            within(name.len(), budget).map(|()| name)
+        })?;
+        Ok(clean_to(&name, NAME))
     }
 
     fn configure(&mut self, settings: &Settings) -> Result<View, Refusal> {
-        let configured = self
-            .call(self.budget.start_fuel, |store, world| world.configure(store, settings))
-            .map_err(Refusal::Fault)?;
-        configured.map_err(|problems| {
+        let budget = self.budget;
+        let configured = self.call(budget.start_fuel, |store, world| {
+            let configured = world.configure(store, settings)?;
+            let size = |problem: &Problem| {
+                size_of::<Problem>()
+                    + problem.message.len()
+                    + problem.field.as_ref().map_or(0, String::len)
+            };
+            let problems = configured.as_ref().err().map_or(&[][..], Vec::as_slice);
+            within(problems.iter().map(size).sum(), budget).map(|()| configured)
+        });
+        configured.map_err(Refusal::Fault)?.map_err(|problems| {
             let cleaned = |Problem { key, field, message }| Problem {
                 key,
                 field: field.map(|field| clean_to(&field, NAME)),
@@ -63,7 +77,15 @@ impl Instance {
     }
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
-        let answer = self.call(self.budget.fuel, |store, world| world.release(store, batch))?;
+        let budget = self.budget;
+        let answer = self.call(budget.fuel, |store, world| {
+            let answer = world.release(store, batch)?;
+            let bytes = match &answer {
+                Ok(decision) => std::mem::size_of_val(decision.release.as_slice()),
+                Err(message) => message.len(),
+            };
+            within(bytes, budget).map(|()| answer)
+        })?;
         answer.map_err(|message| FaultKind::Error { message: clean_to(&message, MESSAGE) })
     }
 
@@ -73,12 +95,13 @@ impl Instance {
         fuel: u64,
         call: impl FnOnce(&mut Store<State>, &dyn World) -> wasmtime::Result<T>,
     ) -> Result<T, FaultKind> {
-        self.store.data_mut().refill();
         let result = arm(&mut self.store, fuel, self.budget).and_then(|()| {
             let _watch = self.engine.watch();
             call(&mut self.store, &*self.world)
         });
-        result.map_err(|error| fault(&mut self.store, fuel, self.budget, &error))
+        let result = result.map_err(|error| fault(&mut self.store, fuel, self.budget, &error));
+        self.store.data_mut().end_question();
+        result
     }
 }
 
@@ -153,6 +176,14 @@ impl Reasons {
     }
 }
 
+/// Whether an answer is small enough to be taken.
+fn within(bytes: usize, budget: Budget) -> wasmtime::Result<()> {
+    if bytes > budget.answer {
+        return Err(Exceeded::Answer { bytes, budget: budget.answer }.into());
+    }
+    Ok(())
+}
+
 fn arm(store: &mut Store<State>, fuel: u64, budget: Budget) -> wasmtime::Result<()> {
     store.set_epoch_deadline(Engine::ticks(budget.time));
     store.set_fuel(fuel)
@@ -170,6 +201,7 @@ fn fault(
         return match *exceeded {
             Exceeded::Memory(budget) => FaultKind::OutOfMemory { budget: budget as u64 },
             Exceeded::Table(budget) => FaultKind::OutOfTable { budget: budget as u64 },
+            Exceeded::Answer { .. } => FaultKind::Unreadable { message: exceeded.to_string() },
         };
     }
     match error.downcast_ref::<Trap>() {

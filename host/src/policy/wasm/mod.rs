@@ -11,6 +11,7 @@ mod fit;
 mod instance;
 mod state;
 mod v0_1;
+mod weigh;
 
 pub use budget::Budget;
 #[cfg(feature = "build")]

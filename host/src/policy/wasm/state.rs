@@ -39,8 +39,11 @@ impl State {
         }
     }
 
-    /// A new question: the log has room again.
-    pub(super) fn refill(&mut self) {
+    /// A question is over: what it wrote too much is counted, and last words that were none are an error.
+    pub(super) fn end_question(&mut self) {
+        if let Some(message) = self.panic.take() {
+            tracing::error!(target: "policy", "{message}");
+        }
         if self.dropped > 0 {
             tracing::warn!(target: "policy", dropped = self.dropped, "the policy wrote more log than it may");
         }
@@ -57,16 +60,22 @@ impl State {
     }
 
     pub(super) fn log(&mut self, level: Level, message: &str) {
-        let message = clean_to(message, LOG_LINE);
         if level == Level::Panic {
-            self.panic = Some(message);
+            if let Some(earlier) = self.panic.replace(clean_to(message, LOG_LINE)) {
+                self.write(Level::Error, &earlier);
+            }
             return;
         }
+        self.write(level, message);
+    }
+
+    fn write(&mut self, level: Level, message: &str) {
         if self.lines >= self.log_lines {
             self.dropped += 1;
             return;
         }
         self.lines += 1;
+        let message = clean_to(message, LOG_LINE);
         match level {
             Level::Debug => tracing::debug!(target: "policy", "{message}"),
             Level::Info => tracing::info!(target: "policy", "{message}"),

@@ -1,0 +1,5 @@
+;; Traps at every question.
+;; fault: trap
+
+(func $release (result i32)
+  (unreachable))
