@@ -222,9 +222,26 @@ fn every_language_takes_the_longest_pause_there_is() {
     }
 }
 
+#[test]
+fn rust_says_why_a_call_waits_and_the_others_leave_it_to_the_host() {
+    let batch = Batch {
+        now: 2 * SECOND,
+        running: 0,
+        keys: vec![usage(Some(3 * SECOND / 2))],
+        calls: vec![parked(Some(0))],
+    };
+    for language in languages() {
+        let mut policy =
+            configured(language, vec![field("delay", text("2s"))]).expect("it is taken");
+        let reason = (language.name == "Rust")
+            .then(|| "key api pauses 2s after the last end, until 3.5s".to_owned());
+        assert_eq!(policy.explain(&batch, 0), reason, "{}", language.name);
+    }
+}
+
 /// Fields that are taken: pauses of quarters of a second, so that they often end together.
 fn fields() -> impl Strategy<Value = Vec<Field>> {
-    let delay = proptest::option::of(0_i64..6);
+    let delay = proptest::option::weighted(0.8, 0_i64..6);
     (delay, proptest::option::of(any::<bool>())).prop_map(|(delay, start)| {
         let Some(quarters) = delay else {
             return vec![];
@@ -248,13 +265,13 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 /// Questions of any kind, those that the host would not ask among them: both views, keys that are not shown, too much running.
 fn batch() -> impl Strategy<Value = Batch> {
-    let quarters = |range| proptest::option::of(range);
-    let usage = (any::<bool>(), 0_u32..5, quarters(0_u64..12), quarters(0_u64..12));
+    let ago = || proptest::option::weighted(0.8, 0_u64..5);
+    let usage = (proptest::bool::weighted(0.8), 0_u32..4, ago(), ago());
     let call = (proptest::option::weighted(0.8, 0_u32..3), 0_u8..6);
     let usages = proptest::collection::vec(usage, 3);
     let calls = proptest::collection::vec(call, 0..12);
     (0_u64..16, usages, calls).prop_map(|(now, usages, calls)| {
-        let at = |quarters: Option<u64>| quarters.map(|quarters| quarters.min(now) * SECOND / 4);
+        let at = |ago: Option<u64>| ago.map(|ago| now.saturating_sub(ago) * SECOND / 4);
         let keys = (0..).zip(usages).filter(|(_, (shown, ..))| *shown);
         let keys = keys.map(|(key, (_, running, last_release, last_end))| {
             let (last_release, last_end) = (at(last_release), at(last_end));

@@ -1,5 +1,11 @@
 //! Traps: at any question, of any kind, also where the policy only takes a question or has given an answer.
 
+use jp_policy::{
+    config::Source,
+    harness::{Scenario, simulate},
+    policy::wasm::{Budget, Component, Engine},
+};
+
 use super::support::{ABC, Case, live, load, quick};
 
 const UNREACHABLE: &str = "0 s: trapped: wasm trap: wasm `unreachable` instruction executed";
@@ -79,4 +85,31 @@ fn a_fault_tells_what_it_was_asked() {
         (fault.question.now, key.running, key.waiting, key.ended, key.last_end),
         (3_000_000_000, 0, 2, 1, Some(3_000_000_000))
     );
+}
+
+/// What a person sees of a policy that is written with the SDK and panics: its message, and the place in its source.
+#[test]
+fn a_panic_of_a_policy_in_rust_arrives_with_its_message_and_place() {
+    let engine = Engine::new().expect("an engine can be made");
+    let bytes = include_bytes!("panics.wasm");
+    let component =
+        Component::from_bytes(&engine, "panics.wasm", bytes, Budget::default()).expect("it loads");
+    let config = "
+        plugins.wasm.panics = { path = \"panics.wasm\", options = { message = \"no such day\" } }
+        conversation.release.policy = \"panics\"
+        [conversation.tools.t]
+        concurrency = 1
+        [[call]]
+        name = \"c\"
+        tool = \"t\"
+        copies = 2
+    ";
+    let scenario = Scenario::parse(&Source::new("panics.toml", config)).expect("a scenario");
+    let record = simulate(&scenario, &component).expect("it comes to an end").record;
+    let faults: Vec<String> = record.faults.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        faults,
+        ["policy \"panics\" trapped: panicked at panics/src/lib.rs:25:9: no such day"]
+    );
+    assert_eq!(record.calls.iter().filter(|call| call.succeeded()).count(), 2);
 }

@@ -1,7 +1,8 @@
 //! The folder that calls run in, and copies of it.
 
-use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _};
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, process::Command};
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use super::support::Dir;
@@ -69,4 +70,20 @@ fn a_workspace_whose_name_is_not_utf_8_does_not_hang() {
     let program = dir.program().args(["run", "batch.json", "--config", "tools", "--workspace"]);
     let ended = program.args([name]).end();
     assert!(matches!(ended.exit_code(), Some(0..=2)), "it ends in order");
+}
+
+#[test]
+#[ignore = "bug: before the batch starts nobody listens to signals"]
+fn a_copy_is_thrown_away_if_the_program_is_interrupted_before_the_first_call() {
+    let dir = writer();
+    dir.folder("temp");
+    // To read the policy takes until somebody writes it.
+    let fifo = Command::new("mkfifo").arg(dir.path("policy.wasm")).status();
+    assert!(fifo.is_ok_and(|status| status.success()), "a FIFO can be made");
+    let policy = ["--scratch", "--policy", "policy.wasm"];
+    let mut running = dir.run().args(policy).env("TMPDIR", dir.path("temp")).start();
+    running.until("there is a copy", || !dir.names("temp").is_empty());
+    running.signal(Signal::INT);
+    running.end();
+    assert_eq!(dir.names("temp"), Vec::<String>::new());
 }

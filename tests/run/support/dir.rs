@@ -143,8 +143,9 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             }
             let name = path.strip_prefix(folder).expect("it is below");
             let name = name.to_string_lossy().into_owned();
-            // What a tool moves away right now is none of ours.
-            found.insert(name, fs::read(&path).unwrap_or_default());
+            // What a tool moves away right now is none of ours, and reading a FIFO would wait for a writer.
+            let bytes = if path.is_file() { fs::read(&path) } else { Ok(Vec::new()) };
+            found.insert(name, bytes.unwrap_or_default());
         }
     }
     found
