@@ -24,16 +24,21 @@ const MARK: u8 = 0xa7;
 fn template() -> &'static (Vec<u8>, usize) {
     static TEMPLATE: OnceLock<(Vec<u8>, usize)> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let text = include_str!("answer.wat").replace("INPUT", &format!("\\{MARK:02x}").repeat(INPUT));
+        let text =
+            include_str!("answer.wat").replace("INPUT", &format!("\\{MARK:02x}").repeat(INPUT));
         let mut module = wat::parse_str(&text).expect("the module is well-formed");
         let mut resolve = Resolve::default();
         let contract = concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit/jp-plugin-0.1.0");
         let (package, _) = resolve.push_path(contract).expect("the contract parses");
-        let world = resolve.select_world(&[package], Some("release-policy-plugin")).expect("the world is there");
-        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("it can be embedded");
-        let encoder = ComponentEncoder::default().module(&module).expect("a module");
+        let world = resolve
+            .select_world(&[package], Some("release-policy-plugin"))
+            .expect("the world is there");
+        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+            .expect("it can be embedded");
+        let mut encoder = ComponentEncoder::default().module(&module).expect("a module");
         let component = encoder.encode().expect("it becomes a component");
-        let place = component.windows(INPUT).position(|window| window.iter().all(|byte| *byte == MARK));
+        let place =
+            component.windows(INPUT).position(|window| window.iter().all(|byte| *byte == MARK));
         (component, place.expect("the marks are in it"))
     })
 }
@@ -48,7 +53,8 @@ fuzz_target!(|data: &[u8]| {
         *byte = *new;
     }
     let budget = Budget { time: Duration::from_millis(50), memory: 4 << 20, ..Budget::default() };
-    let component = Component::from_bytes(engine, "fuzzed", &bytes, budget).expect("it fits the contract");
+    let component =
+        Component::from_bytes(engine, "fuzzed", &bytes, budget).expect("it fits the contract");
     for guard in ["limit", "order"] {
         let scenario = format!(
             "
@@ -67,8 +73,14 @@ fuzz_target!(|data: &[u8]| {
         );
         let scenario = Scenario::parse(&Source::new("s.toml", scenario)).expect("a scenario");
         let simulation = simulate(&scenario, &component).expect("it comes to an end");
-        assert!(simulation.record.calls.iter().all(|call| call.settled.is_some()), "a call was lost");
-        assert!(simulation.record.calls.iter().all(|call| call.runs.len() == 1), "a call ran twice or never");
+        assert!(
+            simulation.record.calls.iter().all(|call| call.settled.is_some()),
+            "a call was lost"
+        );
+        assert!(
+            simulation.record.calls.iter().all(|call| call.runs.len() == 1),
+            "a call ran twice or never"
+        );
         assert!(simulation.record.peaks[0] <= 2, "the limit was exceeded");
         assert!(simulation.record.faults.len() <= 1, "a fault is reported once");
     }

@@ -47,7 +47,10 @@ fuzz_target!(|data: &[u8]| {
         ";
         let scenario = Scenario::parse(&Source::new("s.toml", scenario)).expect("a scenario");
         if let Ok(simulation) = simulate(&scenario, &component) {
-            assert!(simulation.record.calls.iter().all(|call| call.settled.is_some()), "a call was lost");
+            assert!(
+                simulation.record.calls.iter().all(|call| call.settled.is_some()),
+                "a call was lost"
+            );
             assert!(simulation.record.peaks[0] <= 1, "the limit was exceeded");
         }
     }
