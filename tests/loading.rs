@@ -191,6 +191,8 @@ fn a_pinned_policy_is_that_one_or_none() {
     assert!(load(&path, Some(&found.to_uppercase().replace("SHA256", "sha256"))).is_ok());
 }
 
+type Spoil = fn(&[u8]) -> Vec<u8>;
+
 /// An entry that can't be used is a miss: the policy is compiled again, and nobody is told.
 #[test]
 fn a_spoilt_cache_is_a_miss() {
@@ -213,13 +215,13 @@ fn a_spoilt_cache_is_a_miss() {
     load().expect("it compiles");
     assert!(!entries().is_empty(), "compiled code is kept");
     load().expect("it is loaded");
-    let spoil: [fn(&[u8]) -> Vec<u8>; 4] = [
+    let spoilt: [Spoil; 4] = [
         |bytes| bytes[..bytes.len() / 2].to_vec(),
         |_| Vec::new(),
         |_| b"something else".to_vec(),
         |bytes| bytes.iter().map(|byte| byte ^ 0x55).collect(),
     ];
-    for spoil in spoil {
+    for spoil in spoilt {
         for path in entries() {
             let bytes = fs::read(&path).expect("it can be read");
             fs::write(&path, spoil(&bytes)).expect("it can be written");

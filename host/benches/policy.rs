@@ -176,6 +176,9 @@ fn ratios() {
             *nanos / first
         );
     }
+    if let Some(kib) = resident() {
+        println!("  resident memory of an instance      {kib:>8.0} KiB  (aim: under 1024)");
+    }
 }
 
 /// Resident KiB of an instance that has decided once, over a hundred of them; none where the system does not say.

@@ -217,7 +217,7 @@ fn a_spin_is_found_and_a_slow_poll_is_none() {
         }
         now = polls.poll_timeout().expect("it asks to be woken");
     }
-    assert_eq!(faults(&mut polls), [String::new(); 0]);
+    assert!(faults(&mut polls).is_empty());
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn waiting_for_people_is_no_stall() {
     assert!(scheduler.poll_question(0).is_none(), "the barrier holds");
     assert_eq!(scheduler.why(0), Some(Waiting::Barrier { pending: 1 }));
     assert_eq!(scheduler.why(1), Some(Waiting::Approval));
-    assert_eq!(faults(&mut scheduler), [String::new(); 0]);
+    assert!(faults(&mut scheduler).is_empty());
     scheduler.settle(1, 1);
     let started: Vec<CallId> =
         released(&mut scheduler, 1).into_iter().map(|(call, _)| call).collect();

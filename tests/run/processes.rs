@@ -39,7 +39,6 @@ fn one_that_ignores_to_be_asked() {
 }
 
 #[test]
-#[ignore = "bug: it has half a second, whoever of its group is left then is killed"]
 fn it_has_as_much_time_to_stop_as_the_tool_itself() {
     // The tool ends as soon as it is asked to; its child, which holds the output open, needs some of the two seconds.
     let dir = Dir::new();
@@ -56,7 +55,6 @@ fn it_has_as_much_time_to_stop_as_the_tool_itself() {
 /// In a container the first process often waits for none but its own child: what it inherits stays a zombie.
 #[test]
 #[cfg(target_os = "linux")]
-#[ignore = "bug: zombies are waited for, 7 seconds a call"]
 fn where_nobody_waits_for_it_the_call_ends_as_soon() {
     use std::{
         process::Command,

@@ -1,11 +1,11 @@
 //! The folder that calls run in, and copies of it.
 
-use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, process::Command};
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _};
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::support::Dir;
+use super::support::{Dir, until};
 
 /// A tool that says where it runs and what stands in a file there, and then changes that file.
 fn writer() -> Dir {
@@ -73,17 +73,17 @@ fn a_workspace_whose_name_is_not_utf_8_does_not_hang() {
 }
 
 #[test]
-#[ignore = "bug: before the batch starts nobody listens to signals"]
-fn a_copy_is_thrown_away_if_the_program_is_interrupted_before_the_first_call() {
-    let dir = writer();
+fn a_copy_is_thrown_away_also_if_the_program_is_killed() {
+    let dir = Dir::new();
+    dir.tool("long", "", "touch started; sleep 1000");
+    dir.batch(&json!([{ "name": "long" }]));
     dir.folder("temp");
-    // To read the policy takes until somebody writes it.
-    let fifo = Command::new("mkfifo").arg(dir.path("policy.wasm")).status();
-    assert!(fifo.is_ok_and(|status| status.success()), "a FIFO can be made");
-    let policy = ["--scratch", "--policy", "policy.wasm"];
-    let mut running = dir.run().args(policy).env("TMPDIR", dir.path("temp")).start();
-    running.until("there is a copy", || !dir.names("temp").is_empty());
-    running.signal(Signal::INT);
-    running.end();
-    assert_eq!(dir.names("temp"), Vec::<String>::new());
+    let mut running = dir.run().args(["--scratch"]).env("TMPDIR", dir.path("temp")).start();
+    let started = || {
+        dir.names("temp").iter().any(|copy| dir.path("temp").join(copy).join("started").exists())
+    };
+    running.until("the tool runs", started);
+    running.signal(Signal::KILL);
+    running.end_whatever_is_left();
+    until("the guard has cleaned up", || dir.names("temp").is_empty().then_some(()));
 }

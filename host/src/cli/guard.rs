@@ -1,11 +1,13 @@
-//! Ends the tools' processes when the program itself is killed.
+//! Cleans up when the program itself is killed.
 //!
-//! A program that is killed can't clean up, and its tools' process groups would run on. So a second, tiny process waits at the
-//! end of a pipe that only the program holds open; when the pipe closes, it kills the groups that were started and not gone.
+//! A program that is killed can't clean up: its tools' process groups would run on, and its scratch folder would stay. So a second,
+//! tiny process waits at the end of a pipe that only the program holds open; when the pipe closes, it kills the groups that were
+//! started and not gone, and removes the folder.
 
 use std::{
     collections::BTreeSet,
     io::{self, BufRead as _, Write as _},
+    path::Path,
     process::{Child, ChildStdin, Command, ExitCode, Stdio},
     sync::Mutex,
 };
@@ -23,6 +25,7 @@ pub(super) fn is_guard() -> bool {
 /// Waits for the pipe to close, then kills what is left.
 pub(super) fn run() -> ExitCode {
     let mut groups = BTreeSet::new();
+    let mut folder = None;
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         match line.split_at_checked(1) {
             Some(("+", group)) => groups.extend(group.parse::<i32>()),
@@ -31,6 +34,7 @@ pub(super) fn run() -> ExitCode {
                     groups.remove(&group);
                 }
             }
+            Some(("~", path)) => folder = Some(path.to_owned()),
             _ => {}
         }
     }
@@ -38,6 +42,10 @@ pub(super) fn run() -> ExitCode {
     for group in groups.into_iter().filter_map(rustix::process::Pid::from_raw) {
         // One that is gone by now is what we want.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    if let Some(folder) = folder {
+        // One that the program has removed itself is what we want.
+        let _ = std::fs::remove_dir_all(folder);
     }
     ExitCode::SUCCESS
 }
@@ -56,6 +64,13 @@ impl Guard {
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
         Ok(Self(Mutex::new(pipe.map(|pipe| (child, pipe)))))
+    }
+
+    /// Removes this folder if the program does not come to do it. A folder whose name can't be told on a line is not.
+    pub(super) fn scratch(&self, folder: &Path) {
+        if let Some(path) = folder.to_str().filter(|path| !path.contains('\n')) {
+            self.tell(&format!("~{path}\n"));
+        }
     }
 
     fn tell(&self, line: &str) {

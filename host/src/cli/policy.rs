@@ -41,7 +41,7 @@ impl PolicyArgs {
         match folder.map(|folder| Engine::with_cache(&folder)) {
             Some(Ok(engine)) => return Ok(engine),
             Some(Err(error)) => {
-                diagnostics::warn(&format!("compiled policies are not kept: {error}"))
+                diagnostics::warn(&format!("compiled policies are not kept: {error}"));
             }
             None => {}
         }

@@ -34,6 +34,7 @@ use crate::{
     text::clean,
 };
 
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 /// Run a batch of tool calls as real processes
 ///
 /// Responses go to standard output in the order the calls were written; the live view, the timeline and the sums go to standard
@@ -113,18 +114,22 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             tool.concurrency = None;
         }
     }
-    let (root, _scratch) = workspace(args)?;
-    let blueprint = args.policy.load(&args.policy.engine()?, &config)?;
-    let screen = Screen::stderr(args.quiet);
-    let server = Server::new(&config, Workspace { root, ..Workspace::default() });
-    let server = match Guard::start() {
-        Ok(guard) => server.watched_by(Arc::new(guard)),
+    let guard = match Guard::start() {
+        Ok(guard) => Some(Arc::new(guard)),
         Err(error) => {
             diagnostics::warn(&format!(
                 "without a guard process, killing jp-policy leaves its tools behind: {error}"
             ));
-            server
+            None
         }
+    };
+    let (root, _scratch) = workspace(args, guard.as_deref())?;
+    let blueprint = args.policy.load(&args.policy.engine()?, &config)?;
+    let screen = Screen::stderr(args.quiet);
+    let server = Server::new(&config, Workspace { root, ..Workspace::default() });
+    let server = match &guard {
+        Some(guard) => server.watched_by(guard.clone()),
+        None => server,
     };
     let setup = Setup {
         config: &config,
@@ -188,7 +193,7 @@ fn read_batch(path: &Path) -> Result<Requests> {
 }
 
 /// The folder that calls run in, and what has to live as long as it is needed.
-fn workspace(args: &Args) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+fn workspace(args: &Args, guard: Option<&Guard>) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let root = args.workspace.canonicalize();
     let root =
         root.with_context(|| format!("failed to open workspace `{}`", args.workspace.display()))?;
@@ -199,6 +204,9 @@ fn workspace(args: &Args) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
         return Ok((root, None));
     }
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+    if let Some(guard) = guard {
+        guard.scratch(scratch.path());
+    }
     let skipped = scratch.path().canonicalize()?;
     copy(&root, scratch.path(), &skipped)
         .with_context(|| format!("failed to copy workspace `{}`", args.workspace.display()))?;

@@ -164,7 +164,7 @@ pub(super) async fn run(
                     status = Some(exited?);
                     // What it left in the background gets a moment to finish writing.
                     let at = Instant::now() + DRAIN;
-                    kill_at = Some(kill_at.map_or(at, |kill| kill.min(at)));
+                    kill_at = kill_at.or(Some(at));
                 }
                 _ = &mut read, if !read_all => read_all = true,
                 () = stop.gently.cancelled(), if !stopped => {
@@ -237,7 +237,10 @@ impl Group {
 
     #[cfg(unix)]
     fn is_alive(&self) -> bool {
-        self.pid().is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+        self.pid().is_some_and(|pid| {
+            rustix::process::test_kill_process_group(pid).is_ok()
+                && !only_zombies(pid.as_raw_nonzero().get())
+        })
     }
 
     #[cfg(not(unix))]
@@ -272,6 +275,26 @@ impl Group {
             watch.gone(leader);
         }
     }
+}
+
+/// Whether nothing of a group is left but processes that are over and that nobody has waited for: some parents of orphans never
+/// do. Where the system does not say, they count as alive.
+#[cfg(unix)]
+fn only_zombies(group: i32) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return false;
+    };
+    let texts = processes
+        .flatten()
+        .filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
+    // `pid (name) state ppid pgrp ...`, and a name may have blanks and brackets in it.
+    let mut members = texts.filter_map(|text| {
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?.to_owned();
+        (fields.nth(1)?.parse::<i32>().ok()? == group).then_some(state)
+    });
+    let first = members.next();
+    first.is_some_and(|state| state == "Z") && members.all(|state| state == "Z")
 }
 
 impl Drop for Group {

@@ -122,6 +122,10 @@ impl Component {
         if path.is_dir() {
             return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
         }
+        // Reading a FIFO or a device would wait or never end.
+        if !path.is_file() {
+            return Err(LoadError::NotAComponent { path: shown, found: "not a regular file" });
+        }
         if length > budget.file {
             return Err(LoadError::TooLarge { path: shown, length, budget: budget.file });
         }
@@ -180,20 +184,19 @@ impl Component {
                 return Err(LoadError::Name { path, fault });
             }
         }
-        let mut nearest: Option<Misfit> = None;
+        let mut nearest: Option<Box<Misfit>> = None;
         for &contract in contracts {
             match contract.fit(engine.inner(), &component) {
                 Ok(linked) => {
                     let identity = Identity { name: String::new(), digest: Some(digest(bytes)) };
                     let loaded =
                         Loaded { engine: engine.clone(), contract, linked, identity, budget };
-                    return Self::named(loaded, path);
+                    return Self::named(loaded, &path);
                 }
                 Err(misfit) => {
-                    let better = |nearest: &Misfit| {
-                        misfit.missing_exports.len() < nearest.missing_exports.len()
-                    };
-                    if nearest.as_ref().is_none_or(better) {
+                    let fewest =
+                        nearest.as_ref().map_or(usize::MAX, |misfit| misfit.missing_exports.len());
+                    if misfit.missing_exports.len() < fewest {
                         nearest = Some(misfit);
                     }
                 }
@@ -204,12 +207,12 @@ impl Component {
         Err(LoadError::Unfit { path, misfit })
     }
 
-    fn named(mut loaded: Loaded, path: String) -> Result<Self, LoadError> {
+    fn named(mut loaded: Loaded, path: &str) -> Result<Self, LoadError> {
         let name =
             Instance::start(&loaded, Arguments::default()).and_then(|mut instance| instance.name());
-        let name = name.map_err(|fault| LoadError::Name { path: path.clone(), fault })?;
+        let name = name.map_err(|fault| LoadError::Name { path: path.to_owned(), fault })?;
         let file =
-            || Path::new(&path).file_name().map(|name| clean_to(&name.to_string_lossy(), NAME));
+            || Path::new(path).file_name().map(|name| clean_to(&name.to_string_lossy(), NAME));
         // A policy that does not say its name is called by its file.
         loaded.identity.name = if name.is_empty() { file().unwrap_or_default() } else { name };
         Ok(Self(Arc::new(loaded)))

@@ -17,7 +17,11 @@ pub(super) trait Contract: Send + Sync {
     fn version(&self) -> &'static str;
 
     /// Everything that keeps the component from being a policy of this version; none: it is one, ready to be instantiated.
-    fn fit(&self, engine: &Engine, component: &Component) -> Result<InstancePre<State>, Misfit>;
+    fn fit(
+        &self,
+        engine: &Engine,
+        component: &Component,
+    ) -> Result<InstancePre<State>, Box<Misfit>>;
 
     /// Finds the functions of an instance.
     fn bind(

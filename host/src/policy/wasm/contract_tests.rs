@@ -52,7 +52,11 @@ impl Contract for V0_0_1 {
         "0.0.1"
     }
 
-    fn fit(&self, engine: &Wasmtime, component: &Compiled) -> Result<InstancePre<State>, Misfit> {
+    fn fit(
+        &self,
+        engine: &Wasmtime,
+        component: &Compiled,
+    ) -> Result<InstancePre<State>, Box<Misfit>> {
         fit(engine, component, &[], EXPORTS, Linker::new(engine).instantiate_pre(component))
     }
 

@@ -85,8 +85,8 @@ pub(super) fn fit(
     imports: &[&str],
     exports: &[Interface],
     linked: wasmtime::Result<InstancePre<State>>,
-) -> Result<InstancePre<State>, Misfit> {
-    let mut misfit = Misfit::default();
+) -> Result<InstancePre<State>, Box<Misfit>> {
+    let mut misfit = Box::<Misfit>::default();
     let component_type = component.component_type();
     for (name, _) in component_type.imports(engine) {
         if !imports.contains(&name) {

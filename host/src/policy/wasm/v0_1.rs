@@ -82,16 +82,20 @@ impl Contract for V0_1 {
         "0.1.0"
     }
 
-    fn fit(&self, engine: &Engine, component: &Component) -> Result<InstancePre<State>, Misfit> {
+    fn fit(
+        &self,
+        engine: &Engine,
+        component: &Component,
+    ) -> Result<InstancePre<State>, Box<Misfit>> {
         let mut linker = Linker::new(engine);
-        let linked =
+        let offered =
             ReleasePolicyPlugin::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state);
         fit(
             engine,
             component,
             IMPORTS,
             EXPORTS,
-            linked.and_then(|()| linker.instantiate_pre(component)),
+            offered.and_then(|()| linker.instantiate_pre(component)),
         )
     }
 
