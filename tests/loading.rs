@@ -4,7 +4,10 @@ use std::{fs, path::Path};
 
 use jp_policy::{
     build::componentize,
-    policy::wasm::{Budget, Component, Engine, LoadError},
+    policy::{
+        Arguments, Blueprint as _,
+        wasm::{Budget, Component, Engine, LoadError},
+    },
 };
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
@@ -228,4 +231,20 @@ fn a_spoilt_cache_is_a_miss() {
         }
         load().expect("a spoilt entry is a miss");
     }
+}
+
+/// Case 118: a policy that is replaced on disk changes nothing for a batch that has begun, and counts from the next start.
+#[test]
+fn a_policy_that_is_replaced_on_disk_counts_from_the_next_load() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.wasm");
+    fs::write(&path, jp_policy::policy::wasm::DEFAULT).expect("it can be written");
+    let loaded = load(&path, None).expect("it loads");
+    let settings = jp_policy_guest::Settings { tools: vec![], keys: vec![], options: vec![] };
+    fs::write(&path, "something else").expect("it can be written");
+    assert!(
+        loaded.instantiate(&settings, Arguments::default()).is_ok(),
+        "what was loaded stays what it was"
+    );
+    assert!(load(&path, None).is_err(), "and the next load takes what is there now");
 }

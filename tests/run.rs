@@ -10,6 +10,7 @@ mod run {
     mod broken_calls;
     mod display;
     mod example;
+    mod faults;
     mod forms;
     mod help;
     mod limits;
