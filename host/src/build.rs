@@ -230,6 +230,7 @@ impl Toolchain {
             .args(["metadata", "--format-version", "1", "--manifest-path"])
             .arg(&manifest)
             .env("RUSTC", &self.rustc)
+            .env_remove("CARGO_TARGET_DIR")
             .env_remove("RUSTUP_TOOLCHAIN")
             .stderr(Stdio::inherit())
             .output()

@@ -6,7 +6,7 @@ use crate::{Batch, CallId, Decision, Policy, Problem, Settings, View, bindings::
 
 /// Makes the policy the component's.
 ///
-/// One line, outside of any function: `export_policy!(MyPolicy);`. It does nothing in a native build, so the crate's own tests
+/// One line, outside of any function: `export_policy!(MyPolicy);`. It exports nothing in a native build, so the crate's own tests
 /// run as any others.
 #[macro_export]
 macro_rules! export_policy {
@@ -45,6 +45,12 @@ macro_rules! export_policy {
             }
 
     $crate::bindings::export_component!(Component with_types_in $crate::bindings);
+        };
+        // Natively nothing is exported, and the policy is in use all the same.
+        #[cfg(not(target_family = "wasm"))]
+        const _: () = {
+            const fn is_policy<P: $crate::Policy>() {}
+            is_policy::<$policy>();
         };
     };
 }
