@@ -54,7 +54,7 @@ impl PolicyArgs {
             (Some(path), _) => {
                 patient(path, || Ok(Component::load(engine, path, None, Budget::default())?))
             }
-            (None, Some(plugin)) => patient(&plugin.path, || load_plugin(engine, plugin)),
+            (None, Some(plugin)) => load_plugin(engine, plugin),
             (None, None) => Ok(Component::embedded(engine)?),
         }
     }
@@ -66,8 +66,9 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
         bail!("policy plugin `{}` may not run: `{key}` is \"deny\"", plugin.name);
     }
     let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
+    let budget = Budget::default().with(plugin.limits);
     let component =
-        Component::load(engine, &plugin.path, checksum, Budget::default().with(plugin.limits))?;
+        patient(&plugin.path, || Ok(Component::load(engine, &plugin.path, checksum, budget)?))?;
     if plugin.run == PluginRun::Ask {
         approve(plugin, &key, &component)?;
     }
