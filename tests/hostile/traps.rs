@@ -91,7 +91,7 @@ fn a_fault_tells_what_it_was_asked() {
 #[test]
 fn a_panic_of_a_policy_in_rust_arrives_with_its_message_and_place() {
     let engine = Engine::new().expect("an engine can be made");
-    let bytes = include_bytes!("panics.wasm");
+    let bytes = include_bytes!("../../policies/panics.wasm");
     let component =
         Component::from_bytes(&engine, "panics.wasm", bytes, Budget::default()).expect("it loads");
     let config = "
