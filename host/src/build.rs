@@ -157,6 +157,13 @@ impl Toolchain {
             .env("RUSTC", &self.rustc)
             .env_remove("RUSTFLAGS")
             .env("CARGO_ENCODED_RUSTFLAGS", self.flags(&package))
+            // Whatever profile the workspace has for its other crates: a small component, whose panics have a message.
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s")
+            .env("CARGO_PROFILE_RELEASE_LTO", "true")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+            .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+            .env("CARGO_PROFILE_RELEASE_STRIP", "true")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             // Of the cargo that runs this program, if one does.
             .env_remove("CARGO_TARGET_DIR")
             .env_remove("RUSTUP_TOOLCHAIN");
