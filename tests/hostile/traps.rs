@@ -109,7 +109,7 @@ fn a_panic_of_a_policy_in_rust_arrives_with_its_message_and_place() {
     let faults: Vec<String> = record.faults.iter().map(ToString::to_string).collect();
     assert_eq!(
         faults,
-        ["policy \"panics\" trapped: panicked at panics/src/lib.rs:25:9: no such day"]
+        ["policy \"panics\" trapped: panicked at policies/panics/src/lib.rs:25:9: no such day"]
     );
     assert_eq!(record.calls.iter().filter(|call| call.succeeded()).count(), 2);
 }
