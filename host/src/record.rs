@@ -2,7 +2,7 @@
 //!
 //! The live program and the simulator keep the same record, so whatever shows one shows the other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jp_policy_guest::{KeyIndex, Settings, ToolIndex};
 
@@ -119,6 +119,11 @@ impl Record {
             runs: Vec::new(),
             settled: None,
         });
+    }
+
+    /// The most executions at once of each key, by its name.
+    pub fn peaks_by_key(&self) -> BTreeMap<&str, u32> {
+        self.keys.iter().map(String::as_str).zip(self.peaks.iter().copied()).collect()
     }
 
     /// Takes an event in.

@@ -342,19 +342,12 @@ fn print(finished: &Finished, format: Format) -> Result<()> {
     let mut out = io::stdout().lock();
     match format {
         Format::Json => {
-            let peaks: serde_json::Map<_, _> = finished
-                .record
-                .keys
-                .iter()
-                .cloned()
-                .zip(finished.record.peaks.iter().map(|peak| json!(peak)))
-                .collect();
             let envelope = json!({
                 "format": "jp-policy.run",
                 "version": 1,
                 "data": {
                     "responses": finished.responses,
-                    "peaks": peaks,
+                    "peaks": finished.record.peaks_by_key(),
                     "decisions": finished.cost.decisions,
                     "faults": finished.record.faults.iter().map(|fault| json!({
                         "kind": fault.kind.word(),

@@ -69,8 +69,6 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 
 fn to_json(file: &std::path::Path, scenario: &Scenario, simulation: &Simulation) -> Json {
     let record = &simulation.record;
-    let peaks: serde_json::Map<String, Json> =
-        record.keys.iter().cloned().zip(record.peaks.iter().map(|peak| json!(peak))).collect();
     json!({
         "file": file.display().to_string(),
         "title": scenario.title,
@@ -78,7 +76,7 @@ fn to_json(file: &std::path::Path, scenario: &Scenario, simulation: &Simulation)
         "ends": ends(record),
         "parked": parked(record),
         "responses": responses(record),
-        "peaks": peaks,
+        "peaks": record.peaks_by_key(),
         "decisions": record.decisions,
         "faults": record.faults.iter().map(|fault| json!({
             "kind": fault.kind.word(),

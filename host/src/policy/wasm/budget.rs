@@ -95,6 +95,26 @@ impl Limiter {
     }
 }
 
+/// Counts the growth of one memory or table towards what all of them hold together. Growth past its own `maximum` is refused
+/// whatever is said here, so it costs nothing.
+fn grow(
+    total: &mut usize,
+    [current, desired]: [usize; 2],
+    maximum: Option<usize>,
+    budget: usize,
+    exceeded: fn(usize) -> Exceeded,
+) -> wasmtime::Result<bool> {
+    if maximum.is_some_and(|maximum| desired > maximum) {
+        return Ok(false);
+    }
+    let grown = total.saturating_add(desired.saturating_sub(current));
+    if grown > budget {
+        return Err(exceeded(budget).into());
+    }
+    *total = grown;
+    Ok(true)
+}
+
 impl ResourceLimiter for Limiter {
     fn memory_growing(
         &mut self,
@@ -102,16 +122,8 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // Refused by the memory's own limit, whatever is said here: it costs nothing.
-        if maximum.is_some_and(|maximum| desired > maximum) {
-            return Ok(false);
-        }
-        let total = self.memory.saturating_add(desired.saturating_sub(current));
-        if total > self.budget.memory {
-            return Err(Exceeded::Memory(self.budget.memory).into());
-        }
-        self.memory = total;
-        Ok(true)
+        let budget = self.budget.memory;
+        grow(&mut self.memory, [current, desired], maximum, budget, Exceeded::Memory)
     }
 
     fn table_growing(
@@ -120,15 +132,8 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if maximum.is_some_and(|maximum| desired > maximum) {
-            return Ok(false);
-        }
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
-        if total > self.budget.table {
-            return Err(Exceeded::Table(self.budget.table).into());
-        }
-        self.table_elements = total;
-        Ok(true)
+        let budget = self.budget.table;
+        grow(&mut self.table_elements, [current, desired], maximum, budget, Exceeded::Table)
     }
 
     fn instances(&self) -> usize {
