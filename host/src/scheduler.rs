@@ -148,6 +148,11 @@ impl Question {
 }
 
 impl Answer {
+    /// What the policy was shown.
+    pub fn batch(&self) -> &contract::Batch {
+        &self.batch
+    }
+
     /// What the policy said.
     pub fn result(&self) -> &Result<Decision, FaultKind> {
         &self.result
@@ -440,6 +445,14 @@ impl Scheduler {
             (Stage::Parked, None) => Some(Waiting::Policy),
             _ => None,
         }
+    }
+
+    /// Why a parked call waits, in the policy's own words, if it has any: none too while a question is open and after a fault.
+    pub fn reason(&mut self, now: Instant, call: CallId) -> Option<String> {
+        let Decider::Policy(Some(policy)) = &mut self.decider else {
+            return None;
+        };
+        policy.explain(&self.batch.view(now, policy.view()), call)
     }
 
     /// Whether the barrier holds: nothing of this batch runs yet, and a call of it is undecided or still being written.

@@ -10,5 +10,5 @@ mod verdict;
 pub use dump::fault_scenario;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
-pub use simulate::{SimulateError, Simulation, simulate};
+pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use verdict::{Mismatch, judge, mismatches};

@@ -11,17 +11,38 @@ use crate::{
     config::{ConfigError, OnError},
     policy::{Arguments, Blueprint, Refusal},
     record::Record,
-    scheduler::{EventKind, Options, Scheduler},
+    scheduler::{Answer, EventKind, Options, Scheduler},
 };
 
 /// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
 const STEPS: usize = 1_000_000;
 
 /// What came of a scenario.
-#[derive(Debug, Clone)]
 pub struct Simulation {
     /// What happened.
     pub record: Record,
+    /// Where the batch stands at the end.
+    pub scheduler: Scheduler,
+}
+
+/// Looks on while a policy is asked.
+pub trait Observer {
+    /// The policy has answered, and the scheduler has not taken the answer in yet.
+    fn answered(&mut self, now: Instant, answer: &Answer);
+
+    /// The scheduler has taken the answer in: what it released runs, or the policy is at fault.
+    fn decided(&mut self, now: Instant, scheduler: &Scheduler) {
+        let _ = (now, scheduler);
+    }
+}
+
+/// How a scenario is lived through.
+#[derive(Default)]
+pub struct Setup<'a> {
+    /// Stop there, with all that happens at this instant done; none: at the end.
+    pub until: Option<Instant>,
+    /// Who looks on.
+    pub observer: Option<&'a mut dyn Observer>,
 }
 
 /// Why a scenario could not be lived through.
@@ -68,6 +89,15 @@ pub fn simulate(
     scenario: &Scenario,
     blueprint: &dyn Blueprint,
 ) -> Result<Simulation, SimulateError> {
+    simulate_with(scenario, blueprint, Setup::default())
+}
+
+/// The same, with somebody who looks on, or only a part of it.
+pub fn simulate_with(
+    scenario: &Scenario,
+    blueprint: &dyn Blueprint,
+    setup: Setup<'_>,
+) -> Result<Simulation, SimulateError> {
     let config = scenario.config.as_ref().map_err(Clone::clone)?;
     let settings = config.settings();
     let arguments = Arguments::default();
@@ -99,6 +129,7 @@ pub fn simulate(
     });
     let mut world = World {
         scenario,
+        setup,
         stops: stops.collect(),
         tools,
         record: Record::new(&settings),
@@ -114,11 +145,12 @@ pub fn simulate(
     };
     world.plan_scenario();
     world.run()?;
-    Ok(Simulation { record: world.record })
+    Ok(Simulation { record: world.record, scheduler: world.scheduler })
 }
 
-struct World<'a> {
+struct World<'a, 'o> {
     scenario: &'a Scenario,
+    setup: Setup<'o>,
     stops: Vec<bool>,
     tools: Vec<u32>,
     keys: Vec<Option<u32>>,
@@ -135,7 +167,7 @@ struct World<'a> {
     failed_parents: HashSet<u32>,
 }
 
-impl World<'_> {
+impl World<'_, '_> {
     fn plan(&mut self, at: Instant, planned: Planned) {
         self.sequence += 1;
         let late = !matches!(planned, Planned::PhaseOver(..) | Planned::Gone(_));
@@ -181,15 +213,24 @@ impl World<'_> {
             }
             self.drain(now);
             while let Some(question) = self.scheduler.poll_question(now) {
-                self.scheduler.answer(now, question.ask());
+                let answer = question.ask();
+                if let Some(observer) = &mut self.setup.observer {
+                    observer.answered(now, &answer);
+                }
+                self.scheduler.answer(now, answer);
+                if let Some(observer) = &mut self.setup.observer {
+                    observer.decided(now, &self.scheduler);
+                }
                 // What a release brings about at the same instant may bring the next question about.
                 self.drain(now);
             }
             self.drain(now);
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
             match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
-                Some(next) => now = next.max(now),
-                None => return Ok(()),
+                Some(next) if self.setup.until.is_none_or(|until| next <= until) => {
+                    now = next.max(now);
+                }
+                _ => return Ok(()),
             }
         }
         Err(SimulateError::Endless { at: now })
