@@ -3,7 +3,10 @@
 //! What may start is always derived from the calls' current states, never from marks recorded along the way. Changing one call
 //! costs the logarithm of the batch's length, and the view of a question costs what it shows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use jp_policy_guest::{self as contract, Settings, State, View};
 pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
@@ -119,9 +122,9 @@ impl Carried {
 pub struct Batch {
     calls: Vec<Call>,
     /// The `key` of each tool.
-    tools: Vec<Option<KeyIndex>>,
+    tools: Arc<[Option<KeyIndex>]>,
     keys: Vec<KeyState>,
-    names: Vec<String>,
+    names: Arc<[String]>,
     /// Keys that have a waiting call and a free slot.
     ready: BTreeSet<KeyIndex>,
     /// Keys that have a waiting call.
@@ -141,7 +144,7 @@ pub struct Batch {
 impl Batch {
     /// An empty batch under these settings, with what earlier batches left in flight.
     pub fn new(settings: &Settings, carried: Carried) -> Self {
-        let names: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
+        let names: Arc<[String]> = settings.keys.iter().map(|key| key.name.clone()).collect();
         let limits = settings.keys.iter().map(|key| key.limit);
         let mut batch = Self {
             calls: Vec::new(),
@@ -393,7 +396,12 @@ impl Batch {
         }
     }
 
-    fn usage(&self, key: KeyIndex) -> contract::Usage {
+    /// A key's numbers.
+    ///
+    /// # Panics
+    ///
+    /// With an index that the settings do not have.
+    pub fn usage(&self, key: KeyIndex) -> contract::Usage {
         let state = &self.keys[key as usize];
         contract::Usage {
             key,

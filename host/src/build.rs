@@ -158,7 +158,7 @@ impl Toolchain {
             .env_remove("RUSTFLAGS")
             .env("CARGO_ENCODED_RUSTFLAGS", self.flags(&package))
             // Whatever profile the workspace has for its other crates: a small component, whose panics have a message.
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
             .env("CARGO_PROFILE_RELEASE_LTO", "true")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
             .env("CARGO_PROFILE_RELEASE_PANIC", "abort")

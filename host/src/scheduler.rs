@@ -12,7 +12,7 @@
 //!
 //! What has happened together may be told together: one decision answers it all.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use jp_policy_guest::{self as contract, Decision, Settings, View, rules};
 
@@ -176,7 +176,7 @@ enum Decider {
 /// One batch and its policy. See the module's documentation for how it is driven.
 pub struct Scheduler {
     batch: Batch,
-    limits: Vec<u32>,
+    limits: Arc<[u32]>,
     decider: Decider,
     identity: Identity,
     options: Options,
@@ -542,6 +542,9 @@ impl Scheduler {
         self.events.push_back(Event { at, kind });
     }
 }
+
+#[cfg(feature = "check")]
+mod search;
 
 #[cfg(test)]
 #[path = "scheduler_tests.rs"]

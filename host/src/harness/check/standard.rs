@@ -1,0 +1,39 @@
+//! What a policy is held to after each of its answers, beyond what the scheduler itself calls a fault.
+
+use super::{violation::Violation, witness::Shared};
+use crate::{
+    batch::{Instant, Stage},
+    scheduler::Scheduler,
+};
+
+/// Wake-ups in a row that release nothing, while nothing runs and nobody is asked, before a policy is held to starve what waits.
+const WAKES: u32 = 1_000;
+
+/// What is asked of the policy.
+pub(super) struct Standard {
+    /// Whether it has to keep the default rules.
+    pub(super) rules: bool,
+    pub(super) policy: Shared,
+}
+
+impl Standard {
+    /// What is wrong after an answer. `wakes`: how many wake-ups in a row have brought nothing.
+    pub(super) fn judge(&self, scheduler: &Scheduler, now: Instant, wakes: u32) -> Option<Violation> {
+        if let Some((how, first, second)) = self.policy.impure() {
+            return Some(Violation::Impure { at: now, how, first, second });
+        }
+        let batch = scheduler.batch();
+        if wakes >= WAKES && batch.in_flight() == 0 && batch.pending() == 0 && batch.parked() > 0 {
+            let calls = (0..).zip(batch.calls());
+            let parked = calls.filter(|(_, call)| call.stage == Stage::Parked).map(|(id, _)| id);
+            return Some(Violation::Starves { at: now, wakes, parked: parked.collect() });
+        }
+        let late = self.rules.then(|| scheduler.startable(now)).unwrap_or_default();
+        let call = *late.first()?;
+        let key = batch.get(call)?.key;
+        let key = key.map(|key| {
+            (batch.key_name(key).to_owned(), batch.running(key), batch.limit(key))
+        });
+        Some(Violation::WaitsNeedlessly { at: now, call, key })
+    }
+}

@@ -1,0 +1,143 @@
+//! Asks the policy on behalf of all states of a search, and notices when it does not answer alike.
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+    },
+};
+
+use jp_policy_guest::{Batch, Decision, View};
+
+use super::violation::Impurity;
+use crate::policy::{FaultKind, Policy, Refusal};
+
+type Answer = Result<Decision, FaultKind>;
+
+/// Makes a fresh instance of the policy.
+pub(super) type Fresh = Box<dyn Fn() -> Result<Box<dyn Policy>, Refusal> + Send>;
+
+/// One long-lived instance, and what it has answered so far.
+struct Witness {
+    policy: Box<dyn Policy>,
+    fresh: Fresh,
+    /// Answers by question.
+    answers: HashMap<u64, Answer>,
+    /// Questions without their times, of which a fresh instance was asked one.
+    kinds: HashSet<u64>,
+    decisions: u64,
+    /// Two answers to one question.
+    impure: Option<(Impurity, Answer, Answer)>,
+    /// The instance has failed, and is not entered again.
+    failed: Option<FaultKind>,
+}
+
+impl Witness {
+    fn new(fresh: Fresh) -> Result<Self, Refusal> {
+        Ok(Self {
+            policy: fresh()?,
+            fresh,
+            answers: HashMap::new(),
+            kinds: HashSet::new(),
+            decisions: 0,
+            impure: None,
+            failed: None,
+        })
+    }
+
+    /// Asks the long-lived instance; each kind of question once a fresh one too.
+    fn ask(&mut self, batch: &Batch) -> Answer {
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
+        let answer = self.policy.release(batch);
+        self.decisions += 1;
+        if let Err(kind) = &answer {
+            self.failed = Some(kind.clone());
+        }
+        if self.impure.is_none() {
+            self.compare(batch, &answer);
+        }
+        answer
+    }
+
+    fn compare(&mut self, batch: &Batch, answer: &Answer) {
+        if let Some(earlier) = self.answers.insert(hash(batch, true), answer.clone())
+            && earlier != *answer
+        {
+            self.impure = Some((Impurity::Again, earlier, answer.clone()));
+            return;
+        }
+        if self.kinds.insert(hash(batch, false))
+            && let Ok(mut fresh) = (self.fresh)()
+        {
+            let other = fresh.release(batch);
+            self.decisions += 1;
+            if other != *answer {
+                self.impure = Some((Impurity::Fresh, answer.clone(), other));
+            }
+        }
+    }
+}
+
+/// What tells questions apart.
+fn hash(batch: &Batch, timed: bool) -> u64 {
+    let mut state = DefaultHasher::new();
+    batch.running.hash(&mut state);
+    if timed {
+        batch.now.hash(&mut state);
+    }
+    for usage in &batch.keys {
+        (usage.key, usage.running, usage.waiting, usage.ended, usage.failed).hash(&mut state);
+        if timed {
+            (usage.last_release, usage.last_end).hash(&mut state);
+        }
+    }
+    for call in &batch.calls {
+        (call.id, call.parent, call.tool, call.key, call.state as u8).hash(&mut state);
+        if timed {
+            call.since.hash(&mut state);
+        }
+    }
+    state.finish()
+}
+
+/// The policy of one state: all ask the same witness.
+#[derive(Clone)]
+pub(super) struct Shared {
+    witness: Arc<Mutex<Witness>>,
+    view: View,
+}
+
+impl Shared {
+    pub(super) fn new(fresh: Fresh) -> Result<Self, Refusal> {
+        let witness = Witness::new(fresh)?;
+        let view = witness.policy.view();
+        Ok(Self { witness: Arc::new(Mutex::new(witness)), view })
+    }
+
+    /// How many questions were answered.
+    pub(super) fn decisions(&self) -> u64 {
+        self.lock().decisions
+    }
+
+    /// The two answers to one question, if there were two.
+    pub(super) fn impure(&self) -> Option<(Impurity, Answer, Answer)> {
+        self.lock().impure.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Witness> {
+        self.witness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Policy for Shared {
+    fn view(&self) -> View {
+        self.view
+    }
+
+    fn release(&mut self, batch: &Batch) -> Answer {
+        self.lock().ask(batch)
+    }
+}

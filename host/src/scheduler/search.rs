@@ -1,0 +1,71 @@
+//! What a search through all that may happen needs of a scheduler: to take two ways from one state, and to know a state again.
+
+use std::{
+    collections::VecDeque,
+    hash::{Hash, Hasher},
+};
+
+use jp_policy_guest::{View, rules};
+
+use super::{Decider, Scheduler};
+use crate::{
+    batch::{CallId, Instant, Stage},
+    policy::Policy,
+};
+
+impl Scheduler {
+    /// A scheduler in the same state with its own policy, which has to decide as this one's does. Events that nobody has taken
+    /// stay here.
+    pub(crate) fn fork(&self, policy: Box<dyn Policy>) -> Self {
+        Self {
+            batch: self.batch.clone(),
+            limits: self.limits.clone(),
+            decider: match &self.decider {
+                Decider::Policy(_) => Decider::Policy(Some(policy)),
+                Decider::Rules => Decider::Rules,
+                Decider::Nobody => Decider::Nobody,
+            },
+            identity: self.identity.clone(),
+            options: self.options,
+            events: VecDeque::new(),
+            ..*self
+        }
+    }
+
+    /// Feeds what decides how it goes on into a hash; of times only the wake-up, how far away it is, and with `timed` all that a
+    /// question shows of them. Executions are told apart by their calls, not by their ids.
+    pub(crate) fn hash_state(&self, now: Instant, timed: bool, state: &mut impl Hasher) {
+        (self.due, self.woken, self.spins, self.started, self.open, self.cancelled).hash(state);
+        self.wake_at.map(|at| at.saturating_sub(now)).hash(state);
+        for call in self.batch.calls() {
+            let stage = match call.stage {
+                Stage::Pending => 0,
+                Stage::Parked => 1,
+                Stage::Running { asking, .. } => 2 + u8::from(asking),
+                Stage::Ended { failed } => 4 + u8::from(failed),
+                Stage::Settled => 6,
+            };
+            (call.tool, stage).hash(state);
+            if timed && stage < 4 {
+                now.saturating_sub(call.since).hash(state);
+            }
+        }
+        self.batch.in_flight().hash(state);
+        for (key, _) in (0..).zip(&*self.limits) {
+            let usage = self.batch.usage(key);
+            (usage.running, usage.ended, usage.failed).hash(state);
+            if timed {
+                let ago = |at: Option<Instant>| at.map(|at| now.saturating_sub(at));
+                (ago(usage.last_release), ago(usage.last_end)).hash(state);
+            }
+        }
+    }
+
+    /// The calls that the default rules would start now.
+    pub(crate) fn startable(&self, now: Instant) -> Vec<CallId> {
+        if self.holds() || self.cancelled {
+            return Vec::new();
+        }
+        rules::release(&self.limits, &self.batch.view(now, View::Front))
+    }
+}
