@@ -9,6 +9,6 @@ mod verdict;
 
 pub use dump::fault_scenario;
 pub use notation::{ends, parked, responses, seconds, starts};
-pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+pub use scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use verdict::{Mismatch, judge, mismatches};

@@ -5,7 +5,7 @@ use std::{
     collections::{BinaryHeap, HashMap, HashSet},
 };
 
-use super::scenario::{PersonEvent, Scenario, ScenarioEvent};
+use super::scenario::{Behaviour, PersonEvent, Scenario, ScenarioEvent};
 use crate::{
     batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
     config::{ConfigError, OnError},
@@ -138,6 +138,7 @@ pub fn simulate_with(
         queue: BinaryHeap::new(),
         sequence: 0,
         asking: HashMap::new(),
+        runs: HashMap::new(),
         last_run: HashMap::new(),
         stopped: HashSet::new(),
         failed_parents: HashSet::new(),
@@ -161,7 +162,9 @@ struct World<'a, 'o> {
     sequence: u64,
     /// The phase that each asking run goes on with.
     asking: HashMap<CallId, (ExecutionId, usize)>,
-    last_run: HashMap<CallId, ExecutionId>,
+    /// The call of each run, and its number among the runs of its call.
+    runs: HashMap<ExecutionId, (CallId, usize)>,
+    last_run: HashMap<CallId, (ExecutionId, usize)>,
     stopped: HashSet<ExecutionId>,
     /// Tool calls of which an operation has failed: the server's gate.
     failed_parents: HashSet<u32>,
@@ -177,9 +180,13 @@ impl World<'_, '_> {
     fn plan_scenario(&mut self) {
         for (id, call) in (0..).zip(&self.scenario.calls) {
             self.plan(call.arrives, Planned::Arrives(id));
-            match call.decision {
-                PersonEvent::Approved(at) => self.plan(at, Planned::Approved(id)),
-                PersonEvent::NotRun(at) => self.plan(at, Planned::NotRun(id)),
+            match &call.decision {
+                PersonEvent::Approved(times) => {
+                    for at in times {
+                        self.plan(*at, Planned::Approved(id));
+                    }
+                }
+                PersonEvent::NotRun(at) => self.plan(*at, Planned::NotRun(id)),
                 PersonEvent::Never => {}
             }
             for at in &call.answered {
@@ -271,7 +278,7 @@ impl World<'_, '_> {
                 self.scheduler.respond(now, call);
             }
             Planned::EndAgain(call) => {
-                if let Some(execution) = self.last_run.get(&call) {
+                if let Some((execution, _)) = self.last_run.get(&call) {
                     self.scheduler.end(now, *execution, End::Succeeded);
                 }
             }
@@ -288,32 +295,33 @@ impl World<'_, '_> {
     }
 
     fn phase_over(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
-        let spec = &self.scenario.calls[call as usize];
         if self.stopped.contains(&execution) {
             // It is gone when it is gone.
             return;
         }
-        if spec.phases[phase].asks {
+        let behaviour = self.behaviour(execution);
+        let asks = behaviour.and_then(|does| does.phases.get(phase)).is_some_and(|it| it.asks);
+        let fails = behaviour.is_some_and(|does| does.fails);
+        if asks {
             self.scheduler.set_asking(now, execution, true);
             self.asking.insert(call, (execution, phase + 1));
-        } else {
-            if spec.fails {
-                self.failed_parents.insert(spec.parent);
-            }
-            self.scheduler.end(
-                now,
-                execution,
-                if spec.fails { End::Failed } else { End::Succeeded },
-            );
+            return;
         }
+        if fails {
+            self.failed_parents.insert(self.scenario.calls[call as usize].parent);
+        }
+        self.scheduler.end(now, execution, if fails { End::Failed } else { End::Succeeded });
     }
 
     fn start_phase(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
-        if let Some(takes) =
-            self.scenario.calls[call as usize].phases.get(phase).map(|phase| phase.takes)
-        {
-            self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
-        }
+        let behaviour = self.behaviour(execution);
+        let takes = behaviour.and_then(|does| does.phases.get(phase)).map_or(0, |it| it.takes);
+        self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
+    }
+
+    fn behaviour(&self, execution: ExecutionId) -> Option<&Behaviour> {
+        let (call, run) = *self.runs.get(&execution)?;
+        self.scenario.calls[call as usize].behaviour(run)
     }
 
     /// Does what the scheduler's events say.
@@ -322,7 +330,9 @@ impl World<'_, '_> {
             self.record.observe(&event);
             match event.kind {
                 EventKind::Released(call, execution) => {
-                    self.last_run.insert(call, execution);
+                    let run = self.last_run.get(&call).map_or(0, |(_, run)| run + 1);
+                    self.last_run.insert(call, (execution, run));
+                    self.runs.insert(execution, (call, run));
                     let parent = self.scenario.calls[call as usize].parent;
                     if self.stops[call as usize] && self.failed_parents.contains(&parent) {
                         self.record.gate(execution);
@@ -333,15 +343,11 @@ impl World<'_, '_> {
                 }
                 EventKind::Stop(execution) => {
                     self.stopped.insert(execution);
-                    let call = self
-                        .last_run
-                        .iter()
-                        .find(|(_, run)| **run == execution)
-                        .map(|(call, _)| *call);
-                    if let Some(call) = call {
+                    if let Some((call, _)) = self.runs.get(&execution).copied() {
                         self.asking.remove(&call);
-                        let gone = self.scenario.calls[call as usize].gone.unwrap_or(now);
-                        self.plan(gone.max(now), Planned::Gone(execution));
+                        let gone = self.scenario.calls[call as usize].gone.iter().copied();
+                        let gone = gone.filter(|at| *at >= now).min().unwrap_or(now);
+                        self.plan(gone, Planned::Gone(execution));
                     }
                 }
                 EventKind::Ended(Some(call), ..) => {
@@ -356,8 +362,8 @@ impl World<'_, '_> {
                 }
                 EventKind::Restarted(call) => {
                     // It is prepared again at once; a decision that is still to come stays to come.
-                    let decided = match self.scenario.calls[call as usize].decision {
-                        PersonEvent::Approved(at) => at <= now,
+                    let decided = match &self.scenario.calls[call as usize].decision {
+                        PersonEvent::Approved(times) => times.iter().all(|at| *at <= now),
                         PersonEvent::NotRun(_) | PersonEvent::Never => false,
                     };
                     if decided

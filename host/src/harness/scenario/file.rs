@@ -1,0 +1,153 @@
+//! A scenario file as a whole, and what happens to its batch as a whole.
+
+use std::path::Path;
+
+use super::{
+    call::{CallSpec, read_calls},
+    expect::{Expect, read_expect},
+    values::{items, time},
+};
+use crate::{
+    batch::Instant,
+    config::{
+        Config, ConfigError, Diagnostic, Source,
+        node::{Entry, Node, Value, parse_toml},
+        reader::{Reader, wrong_kind},
+    },
+};
+
+/// A scenario, read and checked.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// What it is about.
+    pub title: String,
+    /// The configuration it runs under, or everything that is wrong with it.
+    pub config: Result<Config, ConfigError>,
+    /// The calls in written order; each operation of a fanned-out call is one of its own.
+    pub calls: Vec<CallSpec>,
+    /// What people do to the batch as a whole, and other things that happen.
+    pub events: Vec<ScenarioEvent>,
+    /// When the assistant has written the last call; nothing starts before.
+    pub complete: Option<Instant>,
+    /// What is expected.
+    pub expect: Expect,
+}
+
+/// What happens to the batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScenarioEvent {
+    /// It is cancelled.
+    Cancel(Instant),
+    /// It is restarted.
+    Restart(Instant),
+    /// The end of this call is reported once more.
+    EndAgain(Instant, String),
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let mut problems = Vec::new();
+        let sources = Source::read(path, &mut problems);
+        match sources.as_slice() {
+            [source] if problems.is_empty() => Self::parse(source),
+            _ => Err(ConfigError(problems)),
+        }
+    }
+
+    /// Reads a scenario; everything that is wrong with it, each with its place, is the error.
+    pub fn parse(source: &Source) -> Result<Self, ConfigError> {
+        let mut problems = Vec::new();
+        let root = parse_toml(source, &mut problems);
+        let scenario = read(source, root, &mut problems);
+        match scenario {
+            Some(scenario) if problems.is_empty() => Ok(scenario),
+            _ => Err(ConfigError(problems)),
+        }
+    }
+}
+
+fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<Scenario> {
+    let mut reader = Reader::new("scenario", root, problems)?;
+    reader.ignore(&["conversation", "plugins", "providers"]);
+    let title = reader.string("title").map(|title| title.value).unwrap_or_default();
+    let layers = reader.take("config");
+    let calls = reader.take("call");
+    let events = reader.take("event");
+    let complete = reader.take("complete");
+    let expect = reader.take("expect");
+    let problems = &mut *reader.problems;
+
+    let config = read_config(source, layers, problems);
+    let calls = read_calls(calls, config.as_ref().ok(), problems);
+    let events = items(events, "event", problems)
+        .into_iter()
+        .filter_map(|node| read_event(node, &calls, problems))
+        .collect();
+    let complete = complete.and_then(|entry| time("`complete`", &entry.node, problems));
+    let expect = expect.map(|entry| read_expect(entry.node, problems)).unwrap_or_default();
+    if let Err(error) = &config
+        && expect.errors.is_none()
+    {
+        problems.extend(error.0.iter().cloned());
+    }
+    reader.finish();
+    Some(Scenario { title, config, calls, events, complete, expect })
+}
+
+fn read_config(
+    source: &Source,
+    layers: Option<Entry>,
+    problems: &mut Vec<Diagnostic>,
+) -> Result<Config, ConfigError> {
+    let mut sources = Vec::new();
+    for node in items(layers, "config", problems) {
+        match node.value {
+            Value::String(path) => {
+                sources.extend(Source::read(&source.folder().join(path), problems));
+            }
+            other => problems.push(wrong_kind("`config`", "paths", &other, &node.place)),
+        }
+    }
+    sources.push(source.clone());
+    Config::from_sources(&sources)
+}
+
+fn read_event(
+    node: Node,
+    calls: &[CallSpec],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<ScenarioEvent> {
+    let place = node.place.clone();
+    let mut reader = Reader::new("event", node, problems)?;
+    let at = reader.take("at");
+    let cancel = reader.boolean("cancel").is_some_and(|cancel| cancel.value);
+    let restart = reader.boolean("restart").is_some_and(|restart| restart.value);
+    let again = reader.string("end_again");
+    let problems = &mut *reader.problems;
+    let at = at.and_then(|entry| time("event: `at`", &entry.node, problems));
+    if let Some(name) = &again
+        && !calls.iter().any(|call| call.label == name.value)
+    {
+        problems.push(
+            Diagnostic::error(format!("event: no call is named `{}`", name.value))
+                .at(&name.place, "unknown"),
+        );
+    }
+    let event = match (at, cancel, restart, again) {
+        (Some(at), true, false, None) => Some(ScenarioEvent::Cancel(at)),
+        (Some(at), false, true, None) => Some(ScenarioEvent::Restart(at)),
+        (Some(at), false, false, Some(call)) => Some(ScenarioEvent::EndAgain(at, call.value)),
+        _ => {
+            problems.push(
+                Diagnostic::error(
+                    "an event has an `at` and one of `cancel`, `restart`, `end_again`",
+                )
+                .at(&place, "this one has not"),
+            );
+            None
+        }
+    };
+    reader.finish();
+    event
+}
