@@ -6,6 +6,8 @@ mod diagnostics;
 mod guard;
 mod live;
 mod policy;
+#[expect(dead_code, reason = "the verbs that take them come next")]
+mod policy_settings;
 mod prompts;
 mod run;
 mod simulate;

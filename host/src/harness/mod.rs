@@ -1,6 +1,7 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
 mod dump;
+mod extras;
 mod notation;
 mod scenario;
 mod simulate;
@@ -8,6 +9,7 @@ pub mod timeline;
 mod verdict;
 
 pub use dump::fault_scenario;
+pub use extras::Extras;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
