@@ -29,7 +29,7 @@ fn scheduler(carried: Carried) -> Scheduler {
 /// A policy that is a function of the question.
 struct Closure<F>(F);
 
-impl<F: FnMut(&Shown) -> Decision + Send> Policy for Closure<F> {
+impl<F: FnMut(&Shown) -> Decision + Send + Sync> Policy for Closure<F> {
     fn view(&self) -> View {
         View::Full
     }

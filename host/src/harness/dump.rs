@@ -144,12 +144,12 @@ fn time(at: Instant) -> String {
     format!("\"{at}ns\"")
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
 /// JSON as a TOML value; nothing, which TOML does not have, becomes an empty text.
-fn toml_value(json: &serde_json::Value) -> String {
+pub(super) fn toml_value(json: &serde_json::Value) -> String {
     use serde_json::Value as Json;
 
     match json {

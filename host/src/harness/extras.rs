@@ -64,6 +64,12 @@ impl Extras {
         to_guest(&self.options)
     }
 
+    /// The fields and the options as they were written.
+    #[cfg(feature = "check")]
+    pub(super) fn tables(&self) -> (&Table, &Table) {
+        (&self.fields, &self.options)
+    }
+
     /// Settings with one key for each of these limits (each at least 1), named `key-1` and so on, every key with the further
     /// fields; one tool for each key in the same order, and one tool without a key after them.
     pub fn settings(&self, limits: &[u32]) -> Settings {

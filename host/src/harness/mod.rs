@@ -1,5 +1,7 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
+#[cfg(feature = "check")]
+pub mod check;
 mod dump;
 mod extras;
 mod notation;

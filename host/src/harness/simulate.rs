@@ -3,6 +3,7 @@
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap, HashSet},
+    ops::ControlFlow,
 };
 
 use super::scenario::{Behaviour, PersonEvent, Scenario, ScenarioEvent};
@@ -30,9 +31,11 @@ pub trait Observer {
     /// The policy has answered, and the scheduler has not taken the answer in yet.
     fn answered(&mut self, now: Instant, answer: &Answer);
 
-    /// The scheduler has taken the answer in: what it released runs, or the policy is at fault.
-    fn decided(&mut self, now: Instant, scheduler: &Scheduler) {
+    /// The scheduler has taken the answer in: what it released runs, or the policy is at fault. The simulation ends here if it
+    /// is told to.
+    fn decided(&mut self, now: Instant, scheduler: &Scheduler) -> ControlFlow<()> {
         let _ = (now, scheduler);
+        ControlFlow::Continue(())
     }
 }
 
@@ -225,8 +228,11 @@ impl World<'_, '_> {
                     observer.answered(now, &answer);
                 }
                 self.scheduler.answer(now, answer);
-                if let Some(observer) = &mut self.setup.observer {
-                    observer.decided(now, &self.scheduler);
+                if let Some(observer) = &mut self.setup.observer
+                    && observer.decided(now, &self.scheduler).is_break()
+                {
+                    self.drain(now);
+                    return Ok(());
                 }
                 // What a release brings about at the same instant may bring the next question about.
                 self.drain(now);

@@ -38,7 +38,7 @@ pub trait Blueprint: Send + Sync {
 }
 
 /// The policy of one batch: what the scheduler asks.
-pub trait Policy: Send {
+pub trait Policy: Send + Sync {
     /// What it wants to see.
     fn view(&self) -> View;
 

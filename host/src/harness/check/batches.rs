@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::Plan;
 use crate::{
-    config::{Config, ConfigError, Source},
-    harness::write::{quoted, toml_value},
+    config::{Config, ConfigError, Source, node::Entry},
+    harness::dump::{quoted, toml_value},
 };
 
 /// A kind of batch.
@@ -74,11 +74,11 @@ fn spell(
 /// The configuration of a batch with these keys.
 pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, ConfigError> {
     let mut text = String::new();
-    let fields: String = plan
-        .fields
-        .iter()
-        .map(|(name, value)| format!(", {} = {value}", quoted(name)))
-        .collect();
+    let (fields, options) = plan.extras.tables();
+    let entry = |(name, entry): (&String, &Entry)| {
+        format!("{} = {}", quoted(name), toml_value(&entry.node.value.to_json()))
+    };
+    let fields: String = fields.iter().map(|field| format!(", {}", entry(field))).collect();
     for (key, limit) in limits.iter().enumerate() {
         let tool = tool(Some(key));
         let _ = writeln!(
@@ -93,9 +93,8 @@ pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, 
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let path = quoted(&path.display().to_string());
         let _ = write!(text, "policy = {name}\n[plugins.wasm.{name}]\npath = {path}\n");
-        if !plan.options.is_empty() {
-            let _ = writeln!(text, "[plugins.wasm.{name}.options]\n{}", plan.options);
-        }
+        let options: Vec<String> = options.iter().map(entry).collect();
+        let _ = writeln!(text, "options = {{ {} }}", options.join(", "));
     }
     Config::from_sources(&[Source::new("check.toml", text)])
 }

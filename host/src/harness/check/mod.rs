@@ -23,7 +23,7 @@ use std::{
 
 pub use violation::{Impurity, Violation};
 
-use super::Scenario;
+use super::{Extras, Scenario};
 use crate::policy::{Blueprint, Refusal};
 
 /// What is searched.
@@ -43,10 +43,8 @@ pub struct Plan {
     pub seed: u64,
     /// Holds the policy to the default rules too: order within a key, and no needless waiting.
     pub rules: bool,
-    /// Further fields of every key, as the inside of a TOML table.
-    pub fields: toml::Table,
-    /// Options of the policy.
-    pub options: toml::Table,
+    /// What the policy is given beyond keys and limits.
+    pub extras: Extras,
     /// The component's file, for the scenario that is written; none: the embedded default.
     pub path: Option<std::path::PathBuf>,
     /// Threads that search.
@@ -64,8 +62,7 @@ impl Default for Plan {
             random: 1_000,
             seed: 0,
             rules: false,
-            fields: toml::Table::new(),
-            options: toml::Table::new(),
+            extras: Extras::default(),
             path: None,
             threads: thread::available_parallelism().map_or(1, usize::from),
         }
@@ -124,8 +121,8 @@ pub enum CheckError {
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),
     /// The policy does not take the settings.
-    #[error("it does not take the settings of the check: {0}")]
-    Refused(String),
+    #[error("{0}")]
+    Unloadable(String),
 }
 
 /// Checks a policy. A search that finds nothing ends with the random batches; `progress` counts.
@@ -187,16 +184,10 @@ fn search(
 }
 
 /// A policy that does not come up: what it did is a violation, what it asks for has to be given.
-fn not_configured(
-    refusal: Refusal,
-    config: &crate::config::Config,
-    name: &str,
-) -> Result<Violation, CheckError> {
-    match refusal {
-        Refusal::Fault(kind) => Ok(Violation::NotConfigured(kind)),
-        Refusal::Settings(problems) => {
-            Err(crate::config::ConfigError(config.refused(name, &problems)).into())
-        }
-        Refusal::Unloadable(why) => Err(CheckError::Refused(why)),
+fn not_configured(refusal: Refusal, plan: &Plan, name: &str) -> Result<Violation, CheckError> {
+    match plan.extras.refusal(name, refusal) {
+        Ok(problems) => Err(problems.into()),
+        Err(Refusal::Fault(kind)) => Ok(Violation::NotConfigured(kind)),
+        Err(other) => Err(CheckError::Unloadable(other.to_string())),
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn search(
     let policy = match Shared::new(fresh) {
         Ok(policy) => policy,
         Err(refusal) => {
-            let violation = not_configured(refusal, &config, &name)?;
+            let violation = not_configured(refusal, plan, &name)?;
             let scenario = history::scenario(&None, shape, config, 0);
             return Ok(Some(Refutation { violation, scenario, random: false }));
         }
@@ -69,6 +69,7 @@ pub(super) fn search(
         progress: progress.clone(),
     });
     let first = Position {
+        batches: batches.clone(),
         scheduler,
         now: 0,
         decided: false,
@@ -81,7 +82,7 @@ pub(super) fn search(
         wrong: false,
         history: None,
     };
-    let start = Start { batches: batches.clone(), first };
+    let start = Start { batches: batches.clone(), first: Mutex::new(first) };
     // One property: what makes a position wrong is kept beside, with the history that led there.
     let checker = start.checker().finish_when(HasDiscoveries::Any).spawn_bfs().join();
     progress.states.fetch_add(checker.unique_state_count(), Ordering::Relaxed);
@@ -112,7 +113,8 @@ struct Batches {
 /// The search from the empty batch on.
 struct Start {
     batches: Arc<Batches>,
-    first: Position,
+    /// Behind a lock, since a policy may be asked by one thread at a time only.
+    first: Mutex<Position>,
 }
 
 /// Where a batch stands, and how it came there.
@@ -143,7 +145,7 @@ impl Model for Start {
     type Action = Action;
 
     fn init_states(&self) -> Vec<Position> {
-        vec![self.first.clone()]
+        vec![self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()]
     }
 
     fn actions(&self, position: &Position, actions: &mut Vec<Action>) {

@@ -32,7 +32,7 @@ pub(super) trait Contract: Send + Sync {
 }
 
 /// The functions of an instance, in the host's own types.
-pub(super) trait World: Send {
+pub(super) trait World: Send + Sync {
     fn name(&self, store: &mut Store<State>) -> wasmtime::Result<String>;
 
     fn configure(

@@ -1,0 +1,136 @@
+//! `jp-policy check`: proves or refutes a policy.
+
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anstyle::{AnsiColor, Style};
+use anyhow::{Context as _, Result};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use super::{Exit, Format, policy::PolicyArgs, policy_settings::PolicySettings};
+use crate::{
+    config::Config,
+    harness::{
+        check::{Plan, Progress, Refutation, Report, check},
+        timeline::duration,
+    },
+    policy::{Blueprint, wasm::Component},
+    text::clean,
+};
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+/// Prove or refute a policy
+///
+/// Searches through all batches up to a bound and all orders of what may happen to them (calls that come in late, are approved late
+/// or rejected, fail, ask; cancel; restart), then tries random ones far larger. Every policy has to answer validly, within its
+/// budget and the limits, must not stall, spin or starve a call, and has to answer the same question alike, on an instance that has
+/// answered others as on a fresh one. With --rules it has to keep the default rules too: order within a key, and no needless
+/// waiting.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  jp-policy check --rules
+  jp-policy check my-policy.wasm
+  jp-policy check delay.wasm --fields 'delay = \"2s\"' --random 5000
+
+Exit codes: 0 nothing goes wrong, 1 something does, 2 wrong use.")]
+pub(super) struct Args {
+    /// The component; none: the default policy
+    policy: Option<PathBuf>,
+    /// Hold it to the default rules too
+    #[arg(long)]
+    rules: bool,
+    /// Search batches of up to this many calls
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=8))]
+    calls: u8,
+    /// Search batches of up to this many keys
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(0..=8))]
+    keys: u8,
+    /// The limits that keys take
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u32).range(1..))]
+    limits: Vec<u32>,
+    /// Try this many random batches after the search
+    #[arg(long, value_name = "N", default_value = "1000")]
+    random: u32,
+    /// Where the random batches start from
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u64,
+    /// Search batches of up to 3 calls, and try 100 random ones
+    #[arg(long, conflicts_with_all = ["calls", "random"])]
+    quick: bool,
+    #[command(flatten)]
+    settings: PolicySettings,
+    /// Write the batch that refutes it there
+    #[arg(long, value_name = "FILE", default_value = "refuted.toml")]
+    out: PathBuf,
+    /// Compile the policy anew, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+    /// How the outcome is written
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit> {
+    let policy = PolicyArgs { policy: args.policy.clone(), no_cache: args.no_cache };
+    let component = policy.load(&policy.engine()?, &Config::default())?;
+    let plan = Plan {
+        calls: if args.quick { 3 } else { args.calls.into() },
+        keys: args.keys.into(),
+        limits: args.limits.clone(),
+        random: if args.quick { 100 } else { args.random },
+        seed: args.seed,
+        rules: args.rules,
+        extras: args.settings.read()?,
+        path: args.policy.clone(),
+        ..Plan::default()
+    };
+    let progress = Arc::new(Progress::default());
+    let start = Instant::now();
+    let report = watched(&component, &plan, &progress)?;
+    let took = start.elapsed();
+    if let Some(refutation) = &report.refutation {
+        std::fs::write(&args.out, refutation.scenario.to_toml())
+            .with_context(|| format!("failed to write `{}`", args.out.display()))?;
+    }
+    match args.format {
+        Format::Text => print_text(args, &component, &report, &progress, took)?,
+        Format::Json => print_json(args, &component, &report, &progress, took)?,
+    }
+    Ok(if report.refutation.is_some() { Exit::Failed } else { Exit::Fine })
+}
+
+/// Checks, with a bar that shows how far it is where there is a terminal.
+fn watched(component: &Component, plan: &Plan, progress: &Arc<Progress>) -> Result<Report> {
+    let bar = if std::io::stderr().is_terminal() {
+        ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr())
+    } else {
+        ProgressBar::hidden()
+    };
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}  {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let checked = thread::scope(|scope| {
+        let blueprint: Arc<dyn Blueprint> = Arc::new(component.clone());
+        let worker = scope.spawn(move || check(&blueprint, plan, progress));
+        while !worker.is_finished() {
+            bar.set_length(progress.total.load(Ordering::Relaxed).max(1) as u64);
+            bar.set_position(progress.done.load(Ordering::Relaxed) as u64);
+            let decisions = progress.decisions.load(Ordering::Relaxed);
+            bar.set_message(format!("{} decisions", HumanCount(decisions)));
+            thread::park_timeout(Duration::from_millis(50));
+        }
+        worker.join()
+    });
+    bar.finish_and_clear();
+    match checked {
+        Ok(report) => Ok(report?),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
