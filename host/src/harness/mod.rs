@@ -2,13 +2,17 @@
 
 mod dump;
 mod notation;
+mod recorded;
 mod scenario;
 mod simulate;
 pub mod timeline;
+mod toml;
 mod verdict;
+mod write;
 
 pub use dump::fault_scenario;
 pub use notation::{ends, parked, responses, seconds, starts};
+pub use recorded::{Assumed, Recorded, recorded_scenario};
 pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use verdict::{Mismatch, judge, mismatches};

@@ -71,6 +71,8 @@ pub struct CallSpec {
     pub fails: bool,
     /// When its questions are answered, by whichever run asks then.
     pub answered: Vec<Instant>,
+    /// How long after they are asked its questions are answered, one after the other, whenever that is.
+    pub answered_after: Vec<Instant>,
     /// When its result has been reviewed.
     pub reviewed: Option<Instant>,
     /// When it is really gone, if it is stopped before.
@@ -205,12 +207,26 @@ fn read_calls(
     config: Option<&Config>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<CallSpec> {
-    let mut read = Vec::new();
-    for (parent, node) in (0..).zip(items(calls, "call", problems)) {
+    let mut read: Vec<CallSpec> = Vec::new();
+    let mut next = 0;
+    for node in items(calls, "call", problems) {
         let place = node.place.clone();
-        let Some(calls) = read_call(node, parent, problems) else {
+        let Some((sibling, mut calls)) = read_call(node, next, problems) else {
             continue;
         };
+        match sibling {
+            None => next += 1,
+            Some(name) => match read.iter().find(|call| call.label == name.value) {
+                Some(sibling) => calls.iter_mut().for_each(|call| call.parent = sibling.parent),
+                None => problems.push(
+                    Diagnostic::error(format!(
+                        "`parent`: no earlier call is named `{}`",
+                        name.value
+                    ))
+                    .at(&name.place, "unknown"),
+                ),
+            },
+        }
         for call in &calls {
             check_call(call, &read, config, &place, problems);
         }
@@ -249,7 +265,10 @@ fn check_call(
     }
 }
 
-fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<Vec<CallSpec>> {
+/// A call, or the operations of one, and the earlier call of the same tool call, if one is named.
+type Read = (Option<Located<String>>, Vec<CallSpec>);
+
+fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<Read> {
     let place = node.place.clone();
     let mut reader = Reader::new("call", node, problems)?;
     let name = reader.string("name");
@@ -264,7 +283,9 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
     let [arrives, approved, rejected, reviewed, gone] =
         ["arrives", "approved", "rejected", "reviewed", "gone"].map(|field| reader.take(field));
     let undecided = reader.boolean("undecided");
-    let answered = reader.take("answered");
+    let sibling = reader.string("parent");
+    let [answered, answered_after] =
+        ["answered", "answered_after"].map(|field| (field, reader.take(field)));
     let copies = reader.take("copies");
     let problems = &mut *reader.problems;
     let mut at = |field: &str, entry: Option<Entry>| {
@@ -274,16 +295,17 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
     let approved = at("approved", approved);
     let rejected = at("rejected", rejected);
     let (reviewed, gone) = (at("reviewed", reviewed), at("gone", gone));
-    let answered = match answered {
-        Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) => items
-            .iter()
-            .filter_map(|item| time(&format!("{what}: `answered`"), item, problems))
-            .collect(),
-        Some(entry) => {
-            time(&format!("{what}: `answered`"), &entry.node, problems).into_iter().collect()
+    let mut times = |(field, entry): (&str, Option<Entry>)| -> Vec<Instant> {
+        let what = format!("{what}: `{field}`");
+        match entry {
+            Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) => {
+                items.iter().filter_map(|item| time(&what, item, problems)).collect()
+            }
+            Some(entry) => time(&what, &entry.node, problems).into_iter().collect(),
+            None => Vec::new(),
         }
-        None => Vec::new(),
     };
+    let (answered, answered_after) = (times(answered), times(answered_after));
     let copies =
         copies.and_then(|entry| count(&format!("{what}: `copies`"), &entry.node, problems));
     for (field, given) in [("name", name.is_some()), ("tool", tool.is_some())] {
@@ -328,10 +350,11 @@ fn read_call(node: Node, parent: u32, problems: &mut Vec<Diagnostic>) -> Option<
         phases,
         fails,
         answered: answered.clone(),
+        answered_after: answered_after.clone(),
         reviewed,
         gone,
     });
-    Some(calls.collect())
+    Some((sibling, calls.collect()))
 }
 
 const SECOND: Instant = 1_000_000_000;

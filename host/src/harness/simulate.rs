@@ -138,6 +138,7 @@ pub fn simulate_with(
         queue: BinaryHeap::new(),
         sequence: 0,
         asking: HashMap::new(),
+        asked: HashMap::new(),
         last_run: HashMap::new(),
         stopped: HashSet::new(),
         failed_parents: HashSet::new(),
@@ -161,6 +162,8 @@ struct World<'a, 'o> {
     sequence: u64,
     /// The phase that each asking run goes on with.
     asking: HashMap<CallId, (ExecutionId, usize)>,
+    /// How many questions each call has asked.
+    asked: HashMap<CallId, usize>,
     last_run: HashMap<CallId, ExecutionId>,
     stopped: HashSet<ExecutionId>,
     /// Tool calls of which an operation has failed: the server's gate.
@@ -296,6 +299,12 @@ impl World<'_, '_> {
         if spec.phases[phase].asks {
             self.scheduler.set_asking(now, execution, true);
             self.asking.insert(call, (execution, phase + 1));
+            let asked = self.asked.entry(call).or_default();
+            let answered = spec.answered_after.get(*asked);
+            *asked += 1;
+            if let Some(after) = answered {
+                self.plan(now.saturating_add(*after), Planned::Answered(call));
+            }
         } else {
             if spec.fails {
                 self.failed_parents.insert(spec.parent);
