@@ -212,7 +212,7 @@ struct Thinks {
 struct Thinking {
     questions: u32,
     asked: Arc<Mutex<Option<Sender<()>>>>,
-    never: Receiver<()>,
+    never: Mutex<Receiver<()>>,
     /// What keeps `never` from ending.
     _open: Sender<()>,
 }
@@ -224,7 +224,12 @@ impl Blueprint for Thinks {
 
     fn instantiate(&self, _: &Settings, _: Arguments) -> Result<Box<dyn Policy>, Refusal> {
         let (open, never) = channel();
-        Ok(Box::new(Thinking { questions: 0, asked: self.asked.clone(), never, _open: open }))
+        Ok(Box::new(Thinking {
+            questions: 0,
+            asked: self.asked.clone(),
+            never: Mutex::new(never),
+            _open: open,
+        }))
     }
 }
 
@@ -238,7 +243,7 @@ impl Policy for Thinking {
         if self.questions == 2 {
             // Dropped, so that whoever waits for the second question goes on.
             drop(self.asked.lock().expect("no panic").take());
-            let _ = self.never.recv();
+            let _ = self.never.get_mut().expect("no panic").recv();
         }
         let first = batch.calls.iter().filter(|call| call.key.is_none()).chain(batch.calls.first());
         Ok(Decision::release(first.map(|call| call.id)))

@@ -88,6 +88,10 @@ pub struct Record {
     pub decisions: u64,
     /// What it did that could not be accepted.
     pub faults: Vec<Fault>,
+    /// When it was cancelled.
+    pub cancelled: Option<Instant>,
+    /// When it was restarted.
+    pub restarts: Vec<Instant>,
     /// When the last thing happened.
     pub until: Instant,
     running: Vec<u32>,
@@ -174,10 +178,16 @@ impl Record {
                 call.close_parked(at);
                 call.settled = Some((at, *how));
             }),
-            EventKind::Restarted(call) => self.with(*call, |call| {
-                call.close_parked(at);
-                call.close_ask(at);
-            }),
+            EventKind::Restarted(call) => {
+                if self.restarts.last() != Some(&at) {
+                    self.restarts.push(at);
+                }
+                self.with(*call, |call| {
+                    call.close_parked(at);
+                    call.close_ask(at);
+                });
+            }
+            EventKind::Cancelled => self.cancelled = Some(at),
             EventKind::Decided { .. } => self.decisions += 1,
             EventKind::Fault(fault) => self.faults.push((**fault).clone()),
             EventKind::Stop(_) => {}

@@ -61,6 +61,8 @@ pub enum EventKind {
     Settled(CallId, Settlement),
     /// To do: stop this execution, and tell [`Scheduler::end`] when it is really gone.
     Stop(ExecutionId),
+    /// The batch was cancelled.
+    Cancelled,
     /// A call is prepared again after a restart; it is pending. To do: approve it again.
     Restarted(CallId),
     /// The policy was asked and has answered.
@@ -68,7 +70,7 @@ pub enum EventKind {
         /// How many calls it was shown.
         shown: usize,
         /// How many it released.
-        released: usize,
+        released: Vec<CallId>,
         /// When it wants to be asked again.
         wake_at: Option<Instant>,
     },
@@ -317,7 +319,9 @@ impl Scheduler {
 
     /// Cancels: pending and parked calls are settled at once, running ones are to be stopped. What has ended keeps its result.
     pub fn cancel(&mut self, now: Instant) {
-        self.cancelled = true;
+        if !std::mem::replace(&mut self.cancelled, true) {
+            self.emit(now, EventKind::Cancelled);
+        }
         self.wake_at = None;
         for call in self.calls() {
             match self.batch.get(call).map(|call| call.stage) {
@@ -402,8 +406,12 @@ impl Scheduler {
         });
         match checked {
             Ok((released, wake_at)) => {
-                let (shown, count) = (batch.calls.len(), released.len());
-                self.emit(now, EventKind::Decided { shown, released: count, wake_at });
+                let decided = EventKind::Decided {
+                    shown: batch.calls.len(),
+                    released: released.clone(),
+                    wake_at,
+                };
+                self.emit(now, decided);
                 self.decider = Decider::Policy(Some(policy));
                 self.wake_at = wake_at;
                 self.release(now, &released);

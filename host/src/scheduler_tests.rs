@@ -39,7 +39,10 @@ impl<F: FnMut(&Shown) -> Decision + Send + Sync> Policy for Closure<F> {
     }
 }
 
-fn with(options: Options, decide: impl FnMut(&Shown) -> Decision + Send + 'static) -> Scheduler {
+fn with(
+    options: Options,
+    decide: impl FnMut(&Shown) -> Decision + Send + Sync + 'static,
+) -> Scheduler {
     let identity = Identity { name: "closure".into(), digest: None };
     Scheduler::new(&settings(), identity, Box::new(Closure(decide)), options, Carried::default())
 }
@@ -138,7 +141,12 @@ fn a_cancel_after_the_end_changes_nothing() {
     scheduler.respond(SECOND, 0);
     while scheduler.poll_event().is_some() {}
     scheduler.cancel(SECOND + 1);
-    assert!(scheduler.poll_event().is_none());
+    scheduler.cancel(SECOND + 1);
+    let told: Vec<Event> = std::iter::from_fn(|| scheduler.poll_event()).collect();
+    assert!(
+        matches!(told[..], [Event { at: 1_000_000_001, kind: EventKind::Cancelled }]),
+        "{told:?}"
+    );
     let late = scheduler.submit(SECOND + 2, 0, 1);
     assert_eq!(scheduler.batch().get(late).map(|call| call.stage), Some(Stage::Settled));
 }

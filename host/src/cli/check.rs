@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let report = watched(&component, &plan, &progress)?;
     let took = start.elapsed();
     if let Some(refutation) = &report.refutation {
-        std::fs::write(&args.out, refutation.scenario.to_toml())
+        std::fs::write(&args.out, refutation.scenario.to_toml()?)
             .with_context(|| format!("failed to write `{}`", args.out.display()))?;
     }
     match args.format {
@@ -133,4 +133,90 @@ fn watched(component: &Component, plan: &Plan, progress: &Arc<Progress>) -> Resu
         Ok(report) => Ok(report?),
         Err(panic) => std::panic::resume_unwind(panic),
     }
+}
+
+fn print_text(
+    args: &Args,
+    component: &Component,
+    report: &Report,
+    progress: &Progress,
+    took: Duration,
+) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let policy = clean(&component.identity().to_string());
+    let standard = if args.rules { "the contract and the default rules" } else { "the contract" };
+    if let Some(refutation) = &report.refutation {
+        writeln!(out, "{BAD}refuted{BAD:#}  policy \"{policy}\" breaks {standard}:")?;
+        writeln!(out, "  {}", clean(&refutation.violation.to_string()))?;
+        writeln!(out, "  {}", story(refutation, &args.out))?;
+    } else {
+        writeln!(out, "{GOOD}holds{GOOD:#}  policy \"{policy}\" keeps {standard}")?;
+    }
+    let count = |n: usize| HumanCount(n as u64);
+    writeln!(
+        out,
+        "searched {} kinds of batches: {} states, {} steps; {} random batches",
+        count(report.batches),
+        count(progress.states.load(Ordering::Relaxed)),
+        count(progress.steps.load(Ordering::Relaxed)),
+        count(report.random)
+    )?;
+    let decisions = progress.decisions.load(Ordering::Relaxed);
+    let rate = decisions as f64 / took.as_secs_f64().max(1e-9);
+    writeln!(
+        out,
+        "{} decisions in {}, {} a second",
+        HumanCount(decisions),
+        duration(nanos(took)),
+        HumanCount(rate as u64)
+    )?;
+    Ok(())
+}
+
+/// Where the batch that refutes a policy stands, and how to see it.
+fn story(refutation: &Refutation, file: &Path) -> String {
+    let calls = refutation.scenario.calls.len();
+    let found =
+        if refutation.random { "the smallest random batch found" } else { "the smallest batch" };
+    format!(
+        "{found} has {calls} call{}: see it with `jp-policy simulate {}`",
+        if calls == 1 { "" } else { "s" },
+        clean(&file.display().to_string())
+    )
+}
+
+fn print_json(
+    args: &Args,
+    component: &Component,
+    report: &Report,
+    progress: &Progress,
+    took: Duration,
+) -> Result<()> {
+    let identity = component.identity();
+    let data = json!({
+        "policy": identity.name,
+        "digest": identity.digest,
+        "rules": args.rules,
+        "holds": report.refutation.is_none(),
+        "violation": report.refutation.as_ref().map(|refutation| json!({
+            "kind": refutation.violation.word(),
+            "at": refutation.violation.at(),
+            "message": refutation.violation.to_string(),
+            "random": refutation.random,
+            "scenario": args.out.display().to_string(),
+        })),
+        "batches": report.batches,
+        "random": report.random,
+        "states": progress.states.load(Ordering::Relaxed),
+        "steps": progress.steps.load(Ordering::Relaxed),
+        "decisions": progress.decisions.load(Ordering::Relaxed),
+        "nanos": nanos(took),
+    });
+    let envelope = json!({ "format": "jp-policy.check", "version": 1, "data": data });
+    writeln!(anstream::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
+    Ok(())
+}
+
+fn nanos(took: Duration) -> u64 {
+    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod build;
+mod check;
 mod diagnostics;
 mod guard;
 mod live;
@@ -33,6 +34,7 @@ enum Verb {
     Run(run::Args),
     Simulate(simulate::Args),
     Test(test::Args),
+    Check(check::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
+        Verb::Check(args) => check::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.

@@ -142,6 +142,7 @@ pub fn simulate_with(
         sequence: 0,
         asking: HashMap::new(),
         runs: HashMap::new(),
+        asked: HashMap::new(),
         last_run: HashMap::new(),
         stopped: HashSet::new(),
         failed_parents: HashSet::new(),
@@ -168,6 +169,8 @@ struct World<'a, 'o> {
     /// The call of each run, and its number among the runs of its call.
     runs: HashMap<ExecutionId, (CallId, usize)>,
     last_run: HashMap<CallId, (ExecutionId, usize)>,
+    /// How many questions each call has asked.
+    asked: HashMap<CallId, usize>,
     stopped: HashSet<ExecutionId>,
     /// Tool calls of which an operation has failed: the server's gate.
     failed_parents: HashSet<u32>,
@@ -311,6 +314,12 @@ impl World<'_, '_> {
         if asks {
             self.scheduler.set_asking(now, execution, true);
             self.asking.insert(call, (execution, phase + 1));
+            let asked = self.asked.entry(call).or_default();
+            let answered = self.scenario.calls[call as usize].answered_after.get(*asked);
+            *asked += 1;
+            if let Some(after) = answered {
+                self.plan(now.saturating_add(*after), Planned::Answered(call));
+            }
             return;
         }
         if fails {

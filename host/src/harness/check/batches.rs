@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Plan;
 use crate::{
     config::{Config, ConfigError, Source, node::Entry},
-    harness::dump::{quoted, toml_value},
+    harness::toml::{key as bare, quoted, value},
 };
 
 /// A kind of batch.
@@ -43,7 +43,9 @@ pub(super) fn shapes(plan: &Plan) -> Vec<Shape> {
             for _ in 0..keys {
                 limits = limits
                     .iter()
-                    .flat_map(|limits| plan.limits.iter().map(|limit| [&limits[..], &[*limit]].concat()))
+                    .flat_map(|limits| {
+                        plan.limits.iter().map(|limit| [&limits[..], &[*limit]].concat())
+                    })
                     .collect();
             }
             shapes.extend(limits.into_iter().map(|limits| Shape { calls: calls.clone(), limits }));
@@ -75,9 +77,8 @@ fn spell(
 pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, ConfigError> {
     let mut text = String::new();
     let (fields, options) = plan.extras.tables();
-    let entry = |(name, entry): (&String, &Entry)| {
-        format!("{} = {}", quoted(name), toml_value(&entry.node.value.to_json()))
-    };
+    let entry =
+        |(name, entry): (&String, &Entry)| format!("{} = {}", bare(name), value(&entry.node.value));
     let fields: String = fields.iter().map(|field| format!(", {}", entry(field))).collect();
     for (key, limit) in limits.iter().enumerate() {
         let tool = tool(Some(key));

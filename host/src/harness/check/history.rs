@@ -54,7 +54,12 @@ pub(super) type History = Option<Arc<Step>>;
 const ON: Instant = 10_000_000_000;
 
 /// The scenario of a history that ended at this time.
-pub(super) fn scenario(history: &History, shape: &Shape, config: Config, until: Instant) -> Scenario {
+pub(super) fn scenario(
+    history: &History,
+    shape: &Shape,
+    config: Config,
+    until: Instant,
+) -> Scenario {
     let mut steps = Vec::new();
     let mut step = history.as_ref();
     while let Some(this) = step {
@@ -173,6 +178,7 @@ impl CallTale {
             decision,
             runs: self.runs,
             answered: self.answered,
+            answered_after: Vec::new(),
             reviewed: None,
             gone: self.gone,
         }

@@ -50,15 +50,12 @@ pub(super) fn search(
     };
     let options = Options { guard: config.release.guard, on_fault: OnFault::Default };
     let identity = Identity { name, digest: None };
-    let scheduler = Scheduler::new(
-        &settings,
-        identity,
-        Box::new(policy.clone()),
-        options,
-        Carried::default(),
-    );
+    let scheduler =
+        Scheduler::new(&settings, identity, Box::new(policy.clone()), options, Carried::default());
     let tools = shape.calls.iter().map(|key| {
-        config.tool_index(&batches::tool(*key)).expect("the configuration has the tools of its batches")
+        config
+            .tool_index(&batches::tool(*key))
+            .expect("the configuration has the tools of its batches")
     });
     let batches = Arc::new(Batches {
         tools: tools.collect(),
@@ -204,7 +201,8 @@ impl Position {
                 Stage::Parked | Stage::Ended { .. } | Stage::Settled => {}
             }
         }
-        actions.extend(self.live.iter().filter(|live| live.stops).map(|live| Action::Gone(live.call)));
+        actions
+            .extend(self.live.iter().filter(|live| live.stops).map(|live| Action::Gone(live.call)));
         if known < self.batches.tools.len()
             && let Ok(next) = CallId::try_from(known)
         {
@@ -299,7 +297,9 @@ impl Position {
     /// The next instant at which something can happen: before any wake-up, so that it can come in between.
     fn later(&self) -> Instant {
         let step = match self.scheduler.poll_timeout() {
-            Some(at) if at.saturating_sub(self.now) <= SECOND => (at.saturating_sub(self.now) / 2).max(1),
+            Some(at) if at.saturating_sub(self.now) <= SECOND => {
+                (at.saturating_sub(self.now) / 2).max(1)
+            }
             _ => SECOND,
         };
         self.now.saturating_add(step)
@@ -391,7 +391,8 @@ impl Clone for Position {
 impl Hash for Position {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scheduler.hash_state(self.now, self.batches.timed, state);
-        (self.decided, self.started, self.asked, self.restarted, self.wakes, self.wrong).hash(state);
+        (self.decided, self.started, self.asked, self.restarted, self.wakes, self.wrong)
+            .hash(state);
         if !self.decided {
             self.last.hash(state);
         }

@@ -14,10 +14,8 @@ use proptest::{
 };
 
 use super::{
-    CheckError, Plan, Progress, Refutation, batches, not_configured,
-    standard::Standard,
-    violation::Violation,
-    witness::Shared,
+    CheckError, Plan, Progress, Refutation, batches, not_configured, standard::Standard,
+    violation::Violation, witness::Shared,
 };
 use crate::{
     batch::Instant,
@@ -59,7 +57,7 @@ struct RandomCall {
     /// How long after its arrival it is approved; none: it is rejected then.
     approved: (bool, u64),
     takes: u64,
-    /// How long it runs before it asks, and how long after the batch's start it has its answer.
+    /// How long it runs before it asks, and how long after that it has its answer.
     asks: Option<(u64, u64)>,
     fails: bool,
 }
@@ -89,7 +87,12 @@ fn batches() -> impl Strategy<Value = RandomBatch> {
         weighted(0.1, 0..60_000_u64),
         weighted(0.15, 0..60_000_u64),
     )
-        .prop_map(|(limits, calls, cancel, restart)| RandomBatch { limits, calls, cancel, restart })
+        .prop_map(|(limits, calls, cancel, restart)| RandomBatch {
+            limits,
+            calls,
+            cancel,
+            restart,
+        })
 }
 
 impl RandomBatch {
@@ -102,8 +105,6 @@ impl RandomBatch {
             let at = arrives + at * MS;
             let asks = call.asks.map(|(takes, _)| Phase { takes: takes * MS, asks: true });
             let last = Phase { takes: call.takes * MS, asks: false };
-            // An answer that comes before the question is none, so there are some.
-            let answered = call.asks.map(|(_, at)| (0..20).map(move |n| (at + n * 15_000) * MS));
             CallSpec {
                 label: batches::label(place),
                 tool: batches::tool(key),
@@ -119,7 +120,8 @@ impl RandomBatch {
                     phases: asks.into_iter().chain([last]).collect(),
                     fails: call.fails,
                 }],
-                answered: answered.into_iter().flatten().collect(),
+                answered: Vec::new(),
+                answered_after: call.asks.map(|(_, after)| after * MS).into_iter().collect(),
                 reviewed: None,
                 gone: Vec::new(),
             }

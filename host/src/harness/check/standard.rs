@@ -18,7 +18,12 @@ pub(super) struct Standard {
 
 impl Standard {
     /// What is wrong after an answer. `wakes`: how many wake-ups in a row have brought nothing.
-    pub(super) fn judge(&self, scheduler: &Scheduler, now: Instant, wakes: u32) -> Option<Violation> {
+    pub(super) fn judge(
+        &self,
+        scheduler: &Scheduler,
+        now: Instant,
+        wakes: u32,
+    ) -> Option<Violation> {
         if let Some((how, first, second)) = self.policy.impure() {
             return Some(Violation::Impure { at: now, how, first, second });
         }
@@ -31,9 +36,8 @@ impl Standard {
         let late = self.rules.then(|| scheduler.startable(now)).unwrap_or_default();
         let call = *late.first()?;
         let key = batch.get(call)?.key;
-        let key = key.map(|key| {
-            (batch.key_name(key).to_owned(), batch.running(key), batch.limit(key))
-        });
+        let key =
+            key.map(|key| (batch.key_name(key).to_owned(), batch.running(key), batch.limit(key)));
         Some(Violation::WaitsNeedlessly { at: now, call, key })
     }
 }

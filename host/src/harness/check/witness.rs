@@ -3,9 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jp_policy_guest::{Batch, Decision, View};

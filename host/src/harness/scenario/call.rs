@@ -38,6 +38,8 @@ pub struct CallSpec {
     pub runs: Vec<Behaviour>,
     /// When its questions are answered, by whichever run asks then.
     pub answered: Vec<Instant>,
+    /// How long after they are asked its questions are answered, one after the other, whenever that is.
+    pub answered_after: Vec<Instant>,
     /// When its result has been reviewed.
     pub reviewed: Option<Instant>,
     /// When it is really gone, if it is stopped before: the earliest of these that is not past. Without one, at once.
@@ -71,9 +73,26 @@ pub(super) fn read_calls(
 ) -> Vec<CallSpec> {
     let mut read: Vec<CallSpec> = Vec::new();
     let mut labels = HashSet::new();
-    for (parent, node) in (0..).zip(items(calls, "call", problems)) {
+    let mut next = 0;
+    for node in items(calls, "call", problems) {
         let place = node.place.clone();
-        for call in read_call(node, parent, config, problems).unwrap_or_default() {
+        let Some((sibling, mut calls)) = read_call(node, next, config, problems) else {
+            continue;
+        };
+        match sibling {
+            None => next += 1,
+            Some(name) => match read.iter().find(|call| call.label == name.value) {
+                Some(sibling) => calls.iter_mut().for_each(|call| call.parent = sibling.parent),
+                None => problems.push(
+                    Diagnostic::error(format!(
+                        "`parent`: no earlier call is named `{}`",
+                        name.value.escape_debug()
+                    ))
+                    .at(&name.place, "unknown"),
+                ),
+            },
+        }
+        for call in calls {
             let label = &call.label;
             if !labels.insert(label.clone()) {
                 problems.push(
@@ -97,12 +116,15 @@ pub(super) fn read_calls(
     read
 }
 
+/// A call, or the operations of one, and the earlier call of the same tool call, if one is named.
+type Read = (Option<Located<String>>, Vec<CallSpec>);
+
 fn read_call(
     node: Node,
     parent: u32,
     config: Option<&Config>,
     problems: &mut Vec<Diagnostic>,
-) -> Option<Vec<CallSpec>> {
+) -> Option<Read> {
     let place = node.place.clone();
     let mut reader = Reader::new("call", node, problems)?;
     let name = reader.string("name");
@@ -118,7 +140,9 @@ fn read_call(
     };
     let arguments = reader.take("arguments");
     let [arrives, reviewed] = ["arrives", "reviewed"].map(|field| reader.take(field));
-    let [answered, gone] = ["answered", "gone"].map(|field| reader.take(field));
+    let [answered, answered_after, gone] =
+        ["answered", "answered_after", "gone"].map(|field| reader.take(field));
+    let sibling = reader.string("parent");
     let decision = Decision {
         approved: reader.take("approved"),
         rejected: reader.take("rejected"),
@@ -142,6 +166,7 @@ fn read_call(
         entry.map(|entry| times(&what, entry.node, problems)).unwrap_or_default()
     };
     let (answered, gone) = (several("answered", answered), several("gone", gone));
+    let answered_after = several("answered_after", answered_after);
     let decision = decision.read(&what, arrives, problems);
     if let (Some(tool), Some(config)) = (&tool, config) {
         check_tool(&what, tool, &bodies, config, problems);
@@ -161,10 +186,11 @@ fn read_call(
         decision: decision.clone(),
         runs,
         answered: answered.clone(),
+        answered_after: answered_after.clone(),
         reviewed,
         gone: gone.clone(),
     });
-    Some(calls.collect())
+    Some((sibling, calls.collect()))
 }
 
 fn check_tool(
