@@ -50,6 +50,12 @@ pub(crate) fn right_faults(policy: &str) -> Vec<String> {
     faults.split(" or ").filter(|word| *word != "none").map(str::to_owned).collect()
 }
 
+/// The names of all policies, sorted.
+#[allow(dead_code, reason = "not all who share this want them all")]
+pub(crate) fn names() -> Vec<String> {
+    sources().into_iter().map(|source| source.name).collect()
+}
+
 fn sources() -> Vec<Source> {
     let entries = fs::read_dir(folder()).expect("the folder is there");
     let files = entries.map(|entry| entry.expect("it can be read").file_name());

@@ -38,15 +38,15 @@ impl Scheduler {
         (self.due, self.woken, self.spins, self.started, self.open, self.cancelled).hash(state);
         self.wake_at.map(|at| at.saturating_sub(now)).hash(state);
         for call in self.batch.calls() {
-            let stage = match call.stage {
+            let place = match call.stage {
                 Stage::Pending => 0,
                 Stage::Parked => 1,
                 Stage::Running { asking, .. } => 2 + u8::from(asking),
                 Stage::Ended { failed } => 4 + u8::from(failed),
                 Stage::Settled => 6,
             };
-            (call.tool, stage).hash(state);
-            if timed && stage < 4 {
+            (call.tool, place).hash(state);
+            if timed && place < 4 {
                 now.saturating_sub(call.since).hash(state);
             }
         }
@@ -59,6 +59,11 @@ impl Scheduler {
                 (ago(usage.last_release), ago(usage.last_end)).hash(state);
             }
         }
+    }
+
+    /// Whether something happened since the last question that could let a call start.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due
     }
 
     /// The calls that the default rules would start now.

@@ -79,12 +79,14 @@ pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, 
     let (fields, options) = plan.extras.tables();
     let entry =
         |(name, entry): (&String, &Entry)| format!("{} = {}", bare(name), value(&entry.node.value));
-    let fields: String = fields.iter().map(|field| format!(", {}", entry(field))).collect();
+    let fields: Vec<String> = fields.iter().map(entry).collect();
     for (key, limit) in limits.iter().enumerate() {
         let tool = tool(Some(key));
+        let own = vec![format!("key = {}", quoted(&tool)), format!("limit = {limit}")];
         let _ = writeln!(
             text,
-            "[conversation.tools.{tool}]\nconcurrency = {{ key = \"{tool}\", limit = {limit}{fields} }}"
+            "[conversation.tools.{tool}]\nconcurrency = {{ {} }}",
+            [own, fields.clone()].concat().join(", ")
         );
     }
     text += "[conversation.tools.free]\n[conversation.release]\n";

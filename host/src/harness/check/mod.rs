@@ -140,6 +140,9 @@ pub fn check(
         report.refutation = random::random(blueprint, plan, progress)?;
         report.random = progress.done.load(Ordering::Relaxed) - report.batches;
     }
+    if let Some(Refutation { violation, scenario, .. }) = &mut report.refutation {
+        scenario.title = violation.to_string();
+    }
     Ok(report)
 }
 

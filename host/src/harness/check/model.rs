@@ -1,6 +1,7 @@
 //! Searches one kind of batch: every state it can come to, by every order of what may happen.
 
 use std::{
+    collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
 };
@@ -62,6 +63,7 @@ pub(super) fn search(
         standard: Standard { rules: plan.rules, policy: policy.clone() },
         timed: shape.calls.len() <= plan.timed,
         policy,
+        slept: Mutex::default(),
         found: Mutex::new(None),
         progress: progress.clone(),
     });
@@ -75,7 +77,6 @@ pub(super) fn search(
         started: false,
         asked: false,
         restarted: false,
-        wakes: 0,
         wrong: false,
         history: None,
     };
@@ -102,6 +103,8 @@ struct Batches {
     timed: bool,
     policy: Shared,
     standard: Standard,
+    /// Hashes of the positions from which it was tried whether the policy's wake-ups lead anywhere.
+    slept: Mutex<HashSet<u64>>,
     /// What went wrong first.
     found: Mutex<Option<(Violation, History)>>,
     progress: Arc<Progress>,
@@ -131,8 +134,6 @@ struct Position {
     asked: bool,
     /// It was restarted, which happens once.
     restarted: bool,
-    /// Wake-ups in a row that brought nothing.
-    wakes: u32,
     wrong: bool,
     history: History,
 }
@@ -162,6 +163,40 @@ impl Model for Start {
     }
 }
 
+impl Batches {
+    /// Whether a policy that waits for its own wake-ups alone ever releases something, once for each kind of position.
+    fn sleep(&self, scheduler: &Scheduler, now: Instant) -> Option<Violation> {
+        if !Standard::waits_for_itself(scheduler) {
+            return None;
+        }
+        let mut state = DefaultHasher::new();
+        scheduler.hash_state(now, false, &mut state);
+        let mut slept = self.slept.lock().unwrap_or_else(PoisonError::into_inner);
+        if !slept.insert(state.finish()) {
+            return None;
+        }
+        let mut sleeper = scheduler.fork(Box::new(self.policy.clone()));
+        let mut now = now;
+        for wakes in 1.. {
+            now = sleeper.poll_timeout()?;
+            while let Some(question) = sleeper.poll_question(now) {
+                sleeper.answer(now, question.ask());
+            }
+            while let Some(event) = sleeper.poll_event() {
+                match event.kind {
+                    EventKind::Released(..) => return None,
+                    EventKind::Fault(fault) => return Some(Violation::Fault(fault)),
+                    _ => {}
+                }
+            }
+            if let Some(violation) = Standard::starves(&sleeper, now, wakes) {
+                return Some(violation);
+            }
+        }
+        None
+    }
+}
+
 /// Where an action stands among those of one instant. It is the order in which the simulator lets them happen: ends first, then
 /// what becomes of each call in written order, then what is done to the batch.
 fn rank(action: Action) -> u32 {
@@ -181,6 +216,11 @@ impl Position {
     fn actions(&self, actions: &mut Vec<Action>) {
         let batch = self.scheduler.batch();
         let known = batch.calls().len();
+        let waits = known < self.batches.tools.len() || batch.pending() + batch.parked() > 0;
+        // What can't come to a question any more is the host's business alone.
+        if self.scheduler.is_cancelled() || !waits && (self.restarted || batch.unsettled() == 0) {
+            return;
+        }
         for (id, call) in (0..).zip(batch.calls()) {
             match call.stage {
                 Stage::Pending => {
@@ -232,14 +272,9 @@ impl Position {
             Action::Decide => {}
             Action::Wake => {
                 self.now = self.scheduler.poll_timeout().unwrap_or(self.now);
-                self.wakes += 1;
             }
-            _ => {
-                if self.decided {
-                    self.now = self.later();
-                }
-                self.wakes = 0;
-            }
+            _ if self.decided => self.now = self.later(),
+            _ => {}
         }
         self.last = rank(action);
         let now = self.now;
@@ -282,7 +317,8 @@ impl Position {
             Action::Wake => {}
             Action::Decide => self.decide(&mut outcome),
         }
-        self.decided = action == Action::Decide;
+        // At an instant at which nothing has happened that the policy is asked about, nothing else has to.
+        self.decided = action == Action::Decide || !self.scheduler.is_due();
         self.drain(&mut outcome);
         let Outcome { released, violation } = outcome;
         let before = self.history.take();
@@ -318,11 +354,10 @@ impl Position {
             self.scheduler.answer(now, question.ask());
             self.drain(outcome);
         }
-        if !outcome.released.is_empty() {
-            self.wakes = 0;
-        }
         if outcome.violation.is_none() {
-            outcome.violation = self.batches.standard.judge(&self.scheduler, now, self.wakes);
+            let standard = &self.batches.standard;
+            outcome.violation =
+                standard.judge(&self.scheduler, now).or_else(|| self.batches.sleep(&self.scheduler, now));
         }
     }
 
@@ -391,7 +426,7 @@ impl Clone for Position {
 impl Hash for Position {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scheduler.hash_state(self.now, self.batches.timed, state);
-        (self.decided, self.started, self.asked, self.restarted, self.wakes, self.wrong)
+        (self.decided, self.started, self.asked, self.restarted, self.wrong)
             .hash(state);
         if !self.decided {
             self.last.hash(state);

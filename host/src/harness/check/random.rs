@@ -237,10 +237,11 @@ impl Observer for Judge {
     fn answered(&mut self, _: Instant, _: &Answer) {}
 
     fn decided(&mut self, now: Instant, scheduler: &Scheduler) -> ControlFlow<()> {
-        let batch = scheduler.batch();
-        let idle = batch.in_flight() == 0 && batch.pending() == 0;
-        self.wakes = if idle { self.wakes + 1 } else { 0 };
-        self.violation = self.standard.judge(scheduler, now, self.wakes);
+        self.wakes = if Standard::waits_for_itself(scheduler) { self.wakes + 1 } else { 0 };
+        self.violation = self
+            .standard
+            .judge(scheduler, now)
+            .or_else(|| Standard::starves(scheduler, now, self.wakes));
         if self.violation.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -17,27 +17,36 @@ pub(super) struct Standard {
 }
 
 impl Standard {
-    /// What is wrong after an answer. `wakes`: how many wake-ups in a row have brought nothing.
-    pub(super) fn judge(
-        &self,
-        scheduler: &Scheduler,
-        now: Instant,
-        wakes: u32,
-    ) -> Option<Violation> {
+    /// What is wrong after an answer.
+    pub(super) fn judge(&self, scheduler: &Scheduler, now: Instant) -> Option<Violation> {
         if let Some((how, first, second)) = self.policy.impure() {
             return Some(Violation::Impure { at: now, how, first, second });
         }
-        let batch = scheduler.batch();
-        if wakes >= WAKES && batch.in_flight() == 0 && batch.pending() == 0 && batch.parked() > 0 {
-            let calls = (0..).zip(batch.calls());
-            let parked = calls.filter(|(_, call)| call.stage == Stage::Parked).map(|(id, _)| id);
-            return Some(Violation::Starves { at: now, wakes, parked: parked.collect() });
-        }
-        let late = self.rules.then(|| scheduler.startable(now)).unwrap_or_default();
+        let late = if self.rules { scheduler.startable(now) } else { Vec::new() };
         let call = *late.first()?;
+        let batch = scheduler.batch();
         let key = batch.get(call)?.key;
         let key =
             key.map(|key| (batch.key_name(key).to_owned(), batch.running(key), batch.limit(key)));
         Some(Violation::WaitsNeedlessly { at: now, call, key })
+    }
+
+    /// Whether calls wait for nothing but the policy's own wake-up.
+    pub(super) fn waits_for_itself(scheduler: &Scheduler) -> bool {
+        let batch = scheduler.batch();
+        batch.in_flight() == 0
+            && batch.pending() == 0
+            && batch.parked() > 0
+            && scheduler.poll_timeout().is_some()
+    }
+
+    /// What waits after so many wake-ups in a row that released nothing, once they are too many.
+    pub(super) fn starves(scheduler: &Scheduler, now: Instant, wakes: u32) -> Option<Violation> {
+        if wakes < WAKES || !Self::waits_for_itself(scheduler) {
+            return None;
+        }
+        let calls = (0..).zip(scheduler.batch().calls());
+        let parked = calls.filter(|(_, call)| call.stage == Stage::Parked).map(|(id, _)| id);
+        Some(Violation::Starves { at: now, wakes, parked: parked.collect() })
     }
 }

@@ -44,7 +44,7 @@ impl Witness {
         })
     }
 
-    /// Asks the long-lived instance; each kind of question once a fresh one too.
+    /// Asks the long-lived instance, twice, and about each kind of question a fresh one too.
     fn ask(&mut self, batch: &Batch) -> Answer {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
@@ -53,18 +53,19 @@ impl Witness {
         self.decisions += 1;
         if let Err(kind) = &answer {
             self.failed = Some(kind.clone());
-        }
-        if self.impure.is_none() {
+        } else if self.impure.is_none() {
             self.compare(batch, &answer);
         }
         answer
     }
 
     fn compare(&mut self, batch: &Batch, answer: &Answer) {
-        if let Some(earlier) = self.answers.insert(hash(batch, true), answer.clone())
-            && earlier != *answer
-        {
-            self.impure = Some((Impurity::Again, earlier, answer.clone()));
+        let again = self.policy.release(batch);
+        self.decisions += 1;
+        let earlier = self.answers.entry(hash(batch, true)).or_insert_with(|| answer.clone());
+        if again != *answer || earlier != answer {
+            let other = if again == *answer { earlier.clone() } else { again };
+            self.impure = Some((Impurity::Again, answer.clone(), other));
             return;
         }
         if self.kinds.insert(hash(batch, false))

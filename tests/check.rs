@@ -1,0 +1,255 @@
+//! The checker: what holds is held to hold, what is wrong is refuted for the right reason, by the smallest batch, which shows it again.
+
+#[path = "hostile/sources.rs"]
+#[allow(dead_code, reason = "shared with the tests of the hostile components")]
+mod sources;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use jp_policy::{
+    config::Source,
+    harness::{
+        Scenario,
+        check::{Plan, Progress, Report, check},
+        simulate,
+    },
+    policy::{
+        Blueprint, Native,
+        wasm::{Budget, Component, Engine},
+    },
+};
+use jp_policy_guest::{
+    Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View,
+    rules::release,
+};
+
+/// Small, because tests are not built for speed: the program's own default is larger by far.
+fn plan(rules: bool) -> Plan {
+    Plan { calls: 2, timed: 1, random: 50, rules, ..Plan::default() }
+}
+
+/// Three calls of one key, or of none.
+fn three(rules: bool) -> Plan {
+    Plan { calls: 3, keys: 1, limits: vec![1], ..plan(rules) }
+}
+
+fn checked(blueprint: impl Blueprint + 'static, plan: &Plan) -> Report {
+    let blueprint: Arc<dyn Blueprint> = Arc::new(blueprint);
+    let progress = Arc::new(Progress::default());
+    check(&blueprint, plan, &progress).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What refutes the policy: the sentence, and the batch. Lived through again, the batch shows the same fault.
+fn refuted<P: Policy>(plan: &Plan) -> String {
+    let report = checked(Native::<P>::new(), plan);
+    let refutation = report.refutation.expect("it is refuted");
+    let text = refutation.scenario.to_toml().expect("its configuration holds");
+    let again = Scenario::parse(&Source::new("refuted.toml", text.as_str()));
+    let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let word = refutation.violation.word();
+    let shown = match simulate(&again, &Native::<P>::new()) {
+        Ok(simulation) => simulation.record.faults.iter().map(|fault| fault.kind.word()).collect(),
+        Err(_) => vec!["endless"],
+    };
+    let expected = match word {
+        "starves" => vec!["endless"],
+        "waits-needlessly" | "impure" => vec![],
+        fault => vec![fault],
+    };
+    assert_eq!(shown, expected, "{text}");
+    let batch = text.split_once("[[call]]").map_or("", |(_, calls)| calls);
+    format!("{}\n[[call]]{batch}", refutation.violation)
+}
+
+/// A policy made of the default rules with something wrong about them.
+macro_rules! policy {
+    ($(#[$doc:meta])* $name:ident, $view:expr, |$this:ident, $batch:ident| $decide:expr) => {
+        $(#[$doc])*
+        struct $name {
+            #[allow(dead_code, reason = "not all of them look")]
+            limits: Vec<u32>,
+            #[allow(dead_code, reason = "not all of them remember")]
+            asked: AtomicU32,
+        }
+
+        impl Policy for $name {
+            const NAME: &'static str = stringify!($name);
+            const VIEW: View = $view;
+
+            fn configure(settings: Settings) -> Result<Self, Vec<Problem>> {
+                settings.refuse_all()?;
+                let limits = settings.keys.iter().map(|key| key.limit).collect();
+                Ok(Self { limits, asked: AtomicU32::new(0) })
+            }
+
+            fn release(&self, $batch: &Batch) -> Result<Decision, Error> {
+                let $this = self;
+                $decide
+            }
+        }
+    };
+}
+
+policy!(
+    /// Takes the limit to be one more.
+    OffByOne,
+    View::Full,
+    |this, batch| {
+        let limits: Vec<u32> = this.limits.iter().map(|limit| limit + 1).collect();
+        Ok(Decision::release(release(&limits, batch)))
+    }
+);
+
+policy!(
+    /// Forgets the third call.
+    StarvesTheThird,
+    View::Front,
+    |this, batch| Ok(Decision::release(
+        release(&this.limits, batch).into_iter().filter(|call| *call != 2)
+    ))
+);
+
+policy!(
+    /// Waits for the third call for ever, a second at a time.
+    PutsOffTheThird,
+    View::Front,
+    |this, batch| {
+        let released = release(&this.limits, batch).into_iter().filter(|call| *call != 2);
+        Ok(Decision::release(released).wake_at(batch.now + 1_000_000_000))
+    }
+);
+
+policy!(
+    /// When two calls of a key have ended at one instant it lets the last of those in view start, and only that.
+    SwapsAtOneInstant,
+    View::Front,
+    |this, batch| {
+        let mut released = release(&this.limits, batch);
+        let two = |usage: &Usage| {
+            usage.ended == 2 && usage.last_end == Some(batch.now) && usage.waiting > 1
+        };
+        if batch.keys.iter().any(two) {
+            released = released.pop().into_iter().collect();
+        }
+        Ok(Decision::release(released))
+    }
+);
+
+policy!(
+    /// Lets nothing start at every fourth question.
+    Remembers,
+    View::Front,
+    |this, batch| {
+        let asked = this.asked.fetch_add(1, Ordering::Relaxed);
+        let released = if asked % 4 == 3 { Vec::new() } else { release(&this.limits, batch) };
+        Ok(Decision::release(released).wake_at(batch.now + 1_000_000_000))
+    }
+);
+
+policy!(
+    /// Lets one call run at a time, whatever its key: no fault, but no call waits as short as the rules let it.
+    OneByOne,
+    View::Front,
+    |_this, batch| {
+        let first = batch.calls.iter().find(|call| call.state == State::Parked);
+        Ok(Decision::release(first.filter(|_| batch.running == 0).map(|call| call.id)))
+    }
+);
+
+policy!(
+    /// Fails once a call has failed.
+    FailsAfterFailure,
+    View::Front,
+    |this, batch| {
+        if batch.keys.iter().any(|usage| usage.failed > 0) {
+            return Err("one failed".into());
+        }
+        Ok(Decision::release(release(&this.limits, batch)))
+    }
+);
+
+#[test]
+fn the_default_rules_hold() {
+    for rules in [false, true] {
+        let report = checked(Native::rules(), &plan(rules));
+        assert!(report.refutation.is_none(), "{:?}", report.refutation);
+        assert_eq!((report.batches, report.random), (14, 50));
+    }
+}
+
+#[test]
+fn what_waits_longer_than_the_rules_want_keeps_the_contract() {
+    assert!(checked(Native::<OneByOne>::new(), &plan(false)).refutation.is_none());
+    insta::assert_snapshot!(refuted::<OneByOne>(&plan(true)), @"");
+}
+
+#[test]
+fn a_limit_that_is_one_too_high() {
+    insta::assert_snapshot!(refuted::<OffByOne>(&plan(false)), @"");
+}
+
+#[test]
+fn a_call_that_is_forgotten() {
+    insta::assert_snapshot!(refuted::<StarvesTheThird>(&three(false)), @"");
+}
+
+#[test]
+fn a_call_that_is_put_off_for_ever() {
+    insta::assert_snapshot!(refuted::<PutsOffTheThird>(&three(false)), @"");
+}
+
+#[test]
+fn an_order_that_is_swapped_when_two_end_at_one_instant() {
+    let plan = Plan { calls: 4, keys: 1, limits: vec![2], ..plan(true) };
+    insta::assert_snapshot!(refuted::<SwapsAtOneInstant>(&plan), @"");
+}
+
+#[test]
+fn a_memory_of_past_questions() {
+    insta::assert_snapshot!(refuted::<Remembers>(&plan(false)), @"");
+}
+
+#[test]
+fn an_error_that_hangs_on_a_failure() {
+    insta::assert_snapshot!(refuted::<FailsAfterFailure>(&plan(false)), @"");
+}
+
+/// Little fuel, so that what loops is over soon, and time without end, so that a busy machine is no fault.
+fn quick() -> Budget {
+    Budget {
+        fuel: 20_000_000,
+        start_fuel: 20_000_000,
+        time: std::time::Duration::from_hours(1),
+        ..Budget::default()
+    }
+}
+
+/// What each of the hostile components is refuted for.
+#[test]
+fn hostile_components_are_refuted() {
+    let engine = Engine::new().expect("an engine can be made");
+    let plan = Plan { random: 10, ..plan(false) };
+    let mut found = String::new();
+    for name in sources::names() {
+        let right = sources::right_faults(&name);
+        let file = format!("{name}.wasm");
+        let Ok(policy) = Component::from_bytes(&engine, &file, &sources::component(&name), quick())
+        else {
+            continue;
+        };
+        let blueprint: Arc<dyn Blueprint> = Arc::new(policy);
+        let word = match check(&blueprint, &plan, &Arc::default()) {
+            Ok(Report { refutation: Some(refutation), .. }) => refutation.violation.word().to_owned(),
+            Ok(_) => "holds".to_owned(),
+            Err(_) => "settings".to_owned(),
+        };
+        let expected = right.iter().any(|right| right.split(',').next() == Some(word.as_str()));
+        if !expected {
+            found += &format!("{name}: {word}, and not {}\n", right.join(" or "));
+        }
+    }
+    insta::assert_snapshot!(found, @"");
+}
