@@ -1,14 +1,22 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
+mod axis;
+mod decisions;
 mod dump;
 mod notation;
 mod scenario;
 mod simulate;
+mod svg;
 pub mod timeline;
+mod trace;
 mod verdict;
+mod xml;
 
+pub use decisions::{Asked, Decisions};
 pub use dump::fault_scenario;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
+pub use svg::svg;
+pub use trace::trace;
 pub use verdict::{Mismatch, judge, mismatches};
