@@ -2,10 +2,13 @@
 
 mod axis;
 mod decisions;
+pub mod diff;
 mod dump;
+mod junit;
 mod notation;
 mod scenario;
 mod simulate;
+pub mod suite;
 mod svg;
 pub mod timeline;
 mod trace;
@@ -14,9 +17,10 @@ mod xml;
 
 pub use decisions::{Asked, Decisions};
 pub use dump::fault_scenario;
+pub use junit::junit;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use svg::svg;
 pub use trace::trace;
-pub use verdict::{Mismatch, judge, mismatches};
+pub use verdict::{Mismatch, Verdict, judge, mismatches, verdict};

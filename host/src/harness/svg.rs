@@ -82,8 +82,8 @@ pub fn svg(record: &Record, title: &str) -> String {
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img" font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="{size}" fill="{GREY}">
 <title>{title}</title>
 <defs><pattern id="ask" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V5" stroke="#fff" stroke-width="5"/></pattern></defs>
-<style>.grid{{stroke:{GREY};stroke-opacity:.4;stroke-width:1}}.mark{{stroke:{GREY};stroke-width:1.6;fill:none}}.end{{text-anchor:end}}.middle{{text-anchor:middle}}text{{dominant-baseline:central;white-space:pre}}</style>
-<text x="8" y="14" font-size="13" font-weight="bold">{title}</text>
+<style>.grid{{stroke:{GREY};stroke-opacity:.4;stroke-width:1}}.mark{{stroke:{GREY};stroke-width:1.6;fill:none}}.end{{text-anchor:end}}.middle{{text-anchor:middle}}</style>
+<text x="8" y="14" dy=".35em" font-size="13" font-weight="bold">{title}</text>
 {axis}{out}{legend}</svg>
 "##,
         size = picture.size,
@@ -101,7 +101,8 @@ struct Picture {
     /// The height of a row, and of its text.
     row: f64,
     size: f64,
-    /// Where keys and bars begin.
+    /// Where labels, keys and bars begin.
+    labels: f64,
     keys: f64,
     left: f64,
     notes: Vec<Note>,
@@ -113,18 +114,19 @@ impl Picture {
         let widest = |texts: &mut dyn Iterator<Item = usize>, most: usize| {
             texts.max().unwrap_or(0).min(most) as f64 * character(size)
         };
-        let places = record.calls.len().to_string().len() + 1;
-        let labels = &mut record.calls.iter().map(|call| clean(&call.label).width() + places);
+        let labels = &mut record.calls.iter().map(|call| clean(&call.label).width());
         let keys = &mut record.keys.iter().map(|key| clean(key).width());
         let keyed = record.calls.iter().any(|call| call.key.is_some());
-        let keys = if keyed { widest(keys, KEY) + 14.0 } else { 0.0 };
-        let label = widest(labels, LABEL + places) + 14.0;
+        let places = record.calls.len().to_string().len() + 1;
+        let label = 8.0 + places as f64 * character(size);
+        let key = label + widest(labels, LABEL) + 14.0;
         Self {
             until: record.until.max(1),
             row,
             size,
-            keys: 8.0 + label,
-            left: 8.0 + label + keys,
+            labels: label,
+            keys: key,
+            left: key + if keyed { widest(keys, KEY) + 14.0 } else { 0.0 },
             notes: record.calls.iter().map(Note::new).collect(),
         }
     }
@@ -160,9 +162,8 @@ impl Picture {
         let call = &record.calls[place];
         let note = &self.notes[place];
         let name = clean(&call.label);
-        let places = record.calls.len().to_string().len();
-        let shown = format!("{:>places$} {}", place + 1, fit(&name, LABEL.min(name.width())));
-        write_text(out, 8.0, y, "", &shown);
+        write_text(out, self.labels - character(self.size), y, "end", &(place + 1).to_string());
+        write_text(out, self.labels, y, "", &fit(&name, LABEL.min(name.width())));
         let colour = colour(call);
         let key = call.key.and_then(|key| record.keys.get(key as usize)).map(|key| clean(key));
         if let Some(key) = &key {
@@ -314,7 +315,11 @@ fn write_text(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
         return;
     }
     let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
-    let _ = writeln!(out, r#"<text x="{x:.1}" y="{y:.1}"{class}>{}</text>"#, xml::text(text));
+    let _ = writeln!(
+        out,
+        r#"<text x="{x:.1}" y="{y:.1}" dy=".35em"{class}>{}</text>"#,
+        xml::text(text)
+    );
 }
 
 /// The width of a character of this size in a fixed-width font.

@@ -62,10 +62,10 @@ fn all_there_is() {
 fn what_comes_from_outside_is_text_and_short() {
     let texts = texts(&drawn(ALL));
     assert_eq!(texts[0], "All <there> is & \"more\"");
-    assert!(texts.contains(&"2 <b>asks</b>".to_owned()), "{texts:?}");
-    assert!(texts.contains(&"3 a name that is longer than a …".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"<b>asks</b>".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"a name that is longer than a …".to_owned()), "{texts:?}");
     let hostile = ALL.replace("fails", "\\u001b[2J]]>\\u202e");
-    assert!(self::texts(&drawn(&hostile)).contains(&"1 \u{fffd}[2J]]>\u{fffd}".to_owned()));
+    assert!(self::texts(&drawn(&hostile)).contains(&"\u{fffd}[2J]]>\u{fffd}".to_owned()));
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn one_call_and_no_call() {
     assert_eq!(
         texts(&drawn(one)),
         [
-            "", "0s", "200ms", "400ms", "600ms", "800ms", "1s", "waited", "ran", "1 A", "1s", "ok",
-            "waits", "runs"
+            "", "0s", "200ms", "400ms", "600ms", "800ms", "1s", "waited", "ran", "1", "A", "1s",
+            "ok", "waits", "runs"
         ]
     );
     assert_eq!(texts(&drawn("")), ["", "0s", "1ns", "waited", "ran", "waits", "runs"]);
@@ -98,9 +98,9 @@ fn a_long_batch_has_lower_rows_and_in_the_end_fewer() {
     let picture = drawn(&many(1000));
     assert_eq!(height(&picture), 5295);
     let texts = texts(&picture);
-    assert!(texts.contains(&" 200 c200".to_owned()) && texts.contains(&" 801 c801".to_owned()));
+    assert!(texts.contains(&"c200".to_owned()) && texts.contains(&"c801".to_owned()));
     assert!(texts.contains(&"... 600 more calls ...".to_owned()));
-    assert!(!texts.contains(&" 201 c201".to_owned()) && !texts.contains(&" 800 c800".to_owned()));
+    assert!(!texts.contains(&"c201".to_owned()) && !texts.contains(&"c800".to_owned()));
 }
 
 #[test]
