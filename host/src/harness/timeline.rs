@@ -16,6 +16,9 @@ use crate::{
 /// The widest terminal that is used up: wider bars tell no more.
 const WIDEST: usize = 160;
 
+/// The narrowest terminal that is kept to.
+const NARROWEST: usize = 36;
+
 /// Rows of a long batch; of what is longer, the first and the last ones are shown.
 const ROWS: usize = 60;
 
@@ -37,7 +40,7 @@ pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
 
 /// The same in at most so many rows, an even number: of what is longer, the first and the last calls are shown.
 pub fn timeline_of(record: &Record, width: usize, styled: bool, rows: usize) -> String {
-    let width = width.clamp(40, WIDEST);
+    let width = width.clamp(NARROWEST, WIDEST);
     let labels: Vec<String> = (1..)
         .zip(&record.calls)
         .map(|(place, call)| format!("{place} {}", clean(&call.label)))
