@@ -70,14 +70,19 @@ fn decisions_are_in_the_json_if_they_are_asked_for() {
     );
 }
 
-#[test]
-fn a_fault_stands_with_the_question_it_answered() {
+/// A policy that starts the last call first, where order is guarded.
+fn last_first() -> (Dir, [&'static str; 5]) {
     let dir = batch();
     let hostile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile");
     let policy = std::fs::read(hostile.join("last-first.wasm")).expect("it is checked in");
     dir.write("policy.wasm", policy);
     dir.write("batch.toml", format!("{BATCH}[conversation.release]\nguard = \"order\"\n"));
-    let args = ["simulate", "batch.toml", "--policy", "policy.wasm", "--decisions"];
+    (dir, ["simulate", "batch.toml", "--policy", "policy.wasm", "--decisions"])
+}
+
+#[test]
+fn a_fault_stands_with_the_question_it_answered() {
+    let (dir, args) = last_first();
     let text = dir.program().args(args).end().code(0).stdout();
     let (_, decisions) = text.split_once("#1").expect("there is a decision");
     insta::assert_snapshot!(format!("#1{decisions}"), @r#"
@@ -97,6 +102,15 @@ fn a_fault_stands_with_the_question_it_answered() {
     answered  start 2 second
     fault     released call 1 before call 0, which waits for the same key "edit"
     "#);
+}
+
+#[test]
+fn a_fault_is_in_the_json_of_the_question_it_answered() {
+    let (dir, args) = last_first();
+    let json = dir.program().args(args).args(["--format", "json"]).end().code(0).json();
+    let questions = json["data"][0]["questions"].as_array().expect("a list");
+    let faults: Vec<_> = questions.iter().map(|it| it["fault"]["kind"].clone()).collect();
+    assert_eq!(serde_json::Value::from(faults), serde_json::json!([null, "out-of-order"]));
 }
 
 #[test]

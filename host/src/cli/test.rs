@@ -88,10 +88,10 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
     // A policy is compiled once, however many scenarios name it, and before the rest: it may have to be approved.
     let mut policies: BTreeMap<String, Result<Component, String>> = BTreeMap::new();
     for scenario in loaded.iter().flat_map(|loaded| &loaded.scenario) {
-        let config = scenario.config.as_ref().cloned().unwrap_or_default();
-        policies
-            .entry(policy_key(args, scenario))
-            .or_insert_with(|| load_policy(args, &engine, &config));
+        policies.entry(policy_key(args, scenario)).or_insert_with(|| {
+            let config = scenario.config.as_ref().cloned().unwrap_or_default();
+            load_policy(args, &engine, &config)
+        });
     }
     interrupts();
     let progress = Progress::new(loaded.len());
