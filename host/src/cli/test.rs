@@ -93,8 +93,8 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
             load_policy(args, &engine, &config)
         });
     }
-    interrupts();
     let progress = Progress::new(loaded.len());
+    interrupts(progress.bar.clone());
     let policy = |_: usize, scenario: &Scenario| match policies.get(&policy_key(args, scenario)) {
         Some(Ok(policy)) => Ok(policy as &dyn Blueprint),
         Some(Err(why)) => Err(why.clone()),
@@ -131,8 +131,8 @@ fn load_policy(args: &Args, engine: &Engine, config: &Config) -> Result<Componen
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The first Ctrl-C lets what runs come to its end and reports what is done, the second ends the program.
-fn interrupts() {
-    let listen = || {
+fn interrupts(bar: ProgressBar) {
+    let listen = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else {
             return;
@@ -142,7 +142,7 @@ fn interrupts() {
                 if INTERRUPTED.swap(true, Ordering::SeqCst) {
                     std::process::exit(130);
                 }
-                say("stopping after the tests that run; once more to end at once");
+                bar.suspend(|| say("stopping after the tests that run; once more to end at once"));
             }
         });
     };
