@@ -97,6 +97,8 @@ enum Row {
 
 /// Where things are.
 struct Picture {
+    /// When the last thing happened, and what the width of the bars stands for: the same, but not nothing.
+    last: Instant,
     until: Instant,
     /// The height of a row, and of its text.
     row: f64,
@@ -121,6 +123,7 @@ impl Picture {
         let label = 8.0 + places as f64 * character(size);
         let key = label + widest(labels, LABEL) + 14.0;
         Self {
+            last: record.until,
             until: record.until.max(1),
             row,
             size,
@@ -148,7 +151,7 @@ impl Picture {
 
     fn axis(&self, out: &mut String, top: f64, bottom: f64) {
         let [waited, ran, _] = self.columns();
-        for at in ticks(self.until, 8) {
+        for at in ticks(self.last, 8) {
             let x = self.x(at);
             let _ =
                 writeln!(out, r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 4.0);
