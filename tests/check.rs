@@ -22,8 +22,7 @@ use jp_policy::{
     },
 };
 use jp_policy_guest::{
-    Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View,
-    rules::release,
+    Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View, rules::release,
 };
 
 /// Small, because tests are not built for speed: the program's own default is larger by far.
@@ -242,7 +241,9 @@ fn hostile_components_are_refuted() {
         };
         let blueprint: Arc<dyn Blueprint> = Arc::new(policy);
         let word = match check(&blueprint, &plan, &Arc::default()) {
-            Ok(Report { refutation: Some(refutation), .. }) => refutation.violation.word().to_owned(),
+            Ok(Report { refutation: Some(refutation), .. }) => {
+                refutation.violation.word().to_owned()
+            }
             Ok(_) => "holds".to_owned(),
             Err(_) => "settings".to_owned(),
         };

@@ -20,7 +20,9 @@ mod run {
     mod refusals;
     mod refused_config;
     mod signals;
+    mod simulate;
     mod support;
+    mod test_verb;
     mod timeout;
     mod workspace;
 }

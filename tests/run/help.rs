@@ -24,6 +24,16 @@ fn build() {
 }
 
 #[test]
+fn simulate() {
+    insta::assert_snapshot!(help(&["simulate", "--help"]));
+}
+
+#[test]
+fn test() {
+    insta::assert_snapshot!(help(&["test", "--help"]));
+}
+
+#[test]
 fn completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = help(&["completions", shell]);

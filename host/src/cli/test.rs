@@ -3,26 +3,39 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
+    io::{self, IsTerminal as _, Write as _},
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result, bail};
-use serde_json::json;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value as Json, json};
 
-use super::{Exit, Format, policy::PolicyArgs};
+use super::{Exit, Format, policy::PolicyArgs, say};
 use crate::{
-    harness::{Mismatch, Scenario, judge, timeline::duration},
-    policy::wasm::{Component, Engine},
+    config::Config,
+    harness::{
+        Scenario, ends, junit, parked, responses, starts,
+        suite::{self, Loaded, Outcome, Tested},
+        timeline::{duration, timeline_of},
+    },
+    policy::{
+        Blueprint,
+        wasm::{Component, Engine},
+    },
     text::clean,
 };
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
+
+/// Rows of a timeline below a failure: more would push the next failure off the screen.
+const ROWS: usize = 20;
 
 /// Run scenarios and hold what happens against what they expect
 #[derive(Debug, clap::Args)]
@@ -30,7 +43,7 @@ const BAD: Style = AnsiColor::Red.on_default();
   jp-policy test tests/scenarios
   jp-policy test my-policy/scenarios --policy my-policy/my-policy.wasm --junit report.xml
 
-Exit codes: 0 every scenario came out as it says, 1 one did not, 2 wrong use.")]
+Exit codes: 0 every scenario came out as it says, 1 one did not, 2 wrong use, 130 interrupted.")]
 pub(super) struct Args {
     /// Scenario files, and folders of them
     #[arg(required = true)]
@@ -45,178 +58,233 @@ pub(super) struct Args {
     junit: Option<PathBuf>,
 }
 
-/// What came of one file.
-struct Tested {
-    file: PathBuf,
-    title: String,
-    problems: Vec<String>,
-}
-
 pub(super) fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
-    let mut files = Vec::new();
-    for path in &args.paths {
-        collect(path, &mut files)
-            .with_context(|| format!("failed to read `{}`", path.display()))?;
-    }
+    let files = suite::find(&args.paths)?;
     if files.is_empty() {
-        bail!("no scenarios: there is no `*.toml` file in {}", show(&args.paths));
+        let paths: Vec<_> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
+        bail!("no scenarios: there is no `*.toml` file in {}", paths.join(", "));
     }
-    let tested = test_all(&files, args)?;
-    let failed = tested.iter().filter(|tested| !tested.problems.is_empty()).count();
+    let loaded = suite::load(&files);
+    let tested = judge(args, &loaded)?;
+    let took = start.elapsed();
     match args.format {
-        Format::Text => print_text(&tested, failed, start)?,
-        Format::Json => print_json(&tested)?,
+        Format::Text => print_text(&tested, files.len(), took)?,
+        Format::Json => print_json(&tested, files.len(), took)?,
     }
     if let Some(path) = &args.junit {
-        fs::write(path, junit(&tested))
+        fs::write(path, junit(&tested, took))
             .with_context(|| format!("failed to write `{}`", path.display()))?;
     }
-    Ok(if failed > 0 { Exit::Failed } else { Exit::Fine })
+    Ok(match tested.iter().all(Tested::passed) {
+        _ if INTERRUPTED.load(Ordering::SeqCst) => Exit::Interrupted,
+        true => Exit::Fine,
+        false => Exit::Failed,
+    })
 }
 
-/// Tests the files on all cores; the outcome is in their order.
-fn test_all(files: &[PathBuf], args: &Args) -> Result<Vec<Tested>> {
+fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
     let engine = args.policy.engine()?;
-    let scenarios: Vec<_> = files.iter().map(|file| Scenario::read(file)).collect();
-    // A policy is compiled once, however many scenarios name it.
-    let mut policies: BTreeMap<Option<PathBuf>, Result<Component, String>> = BTreeMap::new();
-    for scenario in scenarios.iter().flatten() {
-        let config = scenario.config.as_ref().cloned().unwrap_or_default();
-        let path = config.release.policy.as_ref().map(|plugin| plugin.path.clone());
-        policies.entry(path).or_insert_with(|| load(args, &engine, &config));
+    // A policy is compiled once, however many scenarios name it, and before the rest: it may have to be approved.
+    let mut policies: BTreeMap<String, Result<Component, String>> = BTreeMap::new();
+    for scenario in loaded.iter().flat_map(|loaded| &loaded.scenario) {
+        policies.entry(policy_key(args, scenario)).or_insert_with(|| {
+            let config = scenario.config.as_ref().cloned().unwrap_or_default();
+            load_policy(args, &engine, &config)
+        });
     }
-    let test = |n: usize| {
-        let file = files[n].clone();
-        match &scenarios[n] {
-            Err(error) => Tested { file, title: String::new(), problems: vec![error.to_string()] },
-            Ok(scenario) => {
-                let path =
-                    scenario.config.as_ref().ok().and_then(|config| config.release.policy.as_ref());
-                let problems = match policies.get(&path.map(|plugin| plugin.path.clone())) {
-                    Some(Ok(policy)) => {
-                        judge(scenario, policy).iter().map(Mismatch::to_string).collect()
-                    }
-                    Some(Err(error)) => vec![error.clone()],
-                    None => Vec::new(),
-                };
-                Tested { file, title: scenario.title.clone(), problems }
-            }
-        }
+    let progress = Progress::new(loaded.len());
+    interrupts(progress.bar.clone());
+    let policy = |_: usize, scenario: &Scenario| match policies.get(&policy_key(args, scenario)) {
+        Some(Ok(policy)) => Ok(policy as &dyn Blueprint),
+        Some(Err(why)) => Err(why.clone()),
+        None => Err("its policy was not loaded".to_owned()),
     };
-    let next = AtomicUsize::new(0);
-    let mut tested: Vec<(usize, Tested)> = thread::scope(|scope| {
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-        let worker = || {
-            let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
-            numbers.take_while(|n| *n < files.len()).map(|n| (n, test(n))).collect::<Vec<_>>()
-        };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    let tested = suite::judge_all(loaded, policy, |tested| {
+        progress.seen(tested);
+        if INTERRUPTED.load(Ordering::SeqCst) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
-    tested.sort_by_key(|(n, _)| *n);
-    Ok(tested.into_iter().map(|(_, tested)| tested).collect())
+    progress.bar.finish_and_clear();
+    Ok(tested)
 }
 
-fn load(args: &Args, engine: &Engine, config: &crate::config::Config) -> Result<Component, String> {
+/// What tells the policies of scenarios apart: all that is used to load one.
+fn policy_key(args: &Args, scenario: &Scenario) -> String {
+    let plugin = scenario.config.as_ref().ok().and_then(|config| config.release.policy.as_ref());
+    match plugin {
+        Some(plugin) if args.policy.policy.is_none() => {
+            let checksum = plugin.checksum.as_ref().map(|checksum| &checksum.value);
+            format!("{:?}", (&plugin.name, &plugin.path, checksum, plugin.run, plugin.limits))
+        }
+        _ => String::new(),
+    }
+}
+
+fn load_policy(args: &Args, engine: &Engine, config: &Config) -> Result<Component, String> {
     args.policy.load(engine, config).map_err(|error| format!("{error:#}"))
 }
 
-fn collect(path: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
-    if !path.is_dir() {
-        // A file that is not there is said when it is read.
-        into.push(path.to_owned());
-        return Ok(());
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The first Ctrl-C lets what runs come to its end and reports what is done, the second ends the program.
+fn interrupts(bar: ProgressBar) {
+    let listen = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else {
+            return;
+        };
+        runtime.block_on(async {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                    std::process::exit(130);
+                }
+                bar.suspend(|| say("stopping after the tests that run; once more to end at once"));
+            }
+        });
+    };
+    // It waits until the program ends.
+    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(listen);
+}
+
+/// A bar on a terminal's standard error, and nothing elsewhere.
+struct Progress {
+    bar: ProgressBar,
+    failed: AtomicUsize,
+}
+
+impl Progress {
+    fn new(tests: usize) -> Self {
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(tests as u64), target);
+        let style = ProgressStyle::with_template("{bar:30} {pos} of {len} {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, failed: AtomicUsize::new(0) }
     }
-    let mut entries =
-        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|extension| extension == "toml") {
-            collect(&entry, into)?;
+
+    fn seen(&self, tested: &Tested) {
+        if !tested.passed() {
+            let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
+            self.bar.set_message(format!("{failed} failed"));
         }
+        self.bar.inc(1);
     }
-    Ok(())
 }
 
-fn show(paths: &[PathBuf]) -> String {
-    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
-}
-
-fn print_text(tested: &[Tested], failed: usize, start: Instant) -> Result<()> {
+fn print_text(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    for tested in tested.iter().filter(|tested| !tested.problems.is_empty()) {
+    let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    let width = console::Term::stdout().size_checked().map_or(100, |(_, width)| usize::from(width));
+    let inner = width.saturating_sub(2);
+    for tested in tested.iter().filter(|tested| !tested.passed()) {
+        let file = clean(&tested.file.display().to_string());
         writeln!(
             out,
-            "{BAD}failed{BAD:#}  {}  {}",
-            clean(&tested.file.display().to_string()),
-            clean(&tested.title)
+            "{BAD}failed{BAD:#}  {}",
+            format!("{file}  {}", clean(&tested.title)).trim_end()
         )?;
-        for problem in &tested.problems {
-            for line in problem.lines() {
-                writeln!(out, "  {}", clean(line))?;
+        match &tested.outcome {
+            Outcome::Passed => {}
+            Outcome::Broken(why) => indented(&mut out, &cleaned(why))?,
+            Outcome::Failed(verdict) => {
+                for mismatch in &verdict.mismatches {
+                    indented(&mut out, &mismatch.to_text(inner, styled))?;
+                }
+                if let Some(record) = verdict.record.as_ref().filter(|it| !it.calls.is_empty()) {
+                    writeln!(out)?;
+                    indented(&mut out, &timeline_of(record, inner, styled, ROWS))?;
+                    for fault in &record.faults {
+                        indented(&mut out, &format!("fault: {}", clean(&fault.to_string())))?;
+                    }
+                }
             }
         }
         writeln!(out)?;
     }
-    let style = if failed > 0 { BAD } else { GOOD };
-    let took = duration(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    let failed = tested.iter().filter(|tested| !tested.passed()).count();
     let passed = tested.len() - failed;
-    writeln!(out, "{style}{passed} passed, {failed} failed{style:#} in {took}")?;
+    let left = match files - tested.len() {
+        0 => String::new(),
+        left => format!(", {left} not run"),
+    };
+    let style = if failed > 0 || !left.is_empty() { BAD } else { GOOD };
+    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    writeln!(out, "{style}{passed} passed, {failed} failed{left}{style:#} in {took}")?;
     Ok(())
 }
 
-fn print_json(tested: &[Tested]) -> Result<()> {
-    let mut out = io::stdout().lock();
-    let rows: Vec<_> = tested
-        .iter()
-        .map(|tested| {
-            json!({
-                "file": tested.file.display().to_string(),
-                "title": tested.title,
-                "passed": tested.problems.is_empty(),
-                "problems": tested.problems,
-            })
-        })
-        .collect();
-    let envelope =
-        json!({ "format": "jp-policy.test", "version": 1, "data": { "scenarios": rows } });
-    writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
-    Ok(())
+/// Clean, line by line.
+fn cleaned(text: &str) -> String {
+    text.lines().map(|line| clean(line) + "\n").collect()
 }
 
-fn junit(tested: &[Tested]) -> String {
-    let failed = tested.iter().filter(|tested| !tested.problems.is_empty()).count();
-    let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"jp-policy\" tests=\"{}\" failures=\"{failed}\">\n",
-        tested.len()
-    );
-    for tested in tested {
-        let file = xml_text(&tested.file.display().to_string());
-        xml += &format!("<testcase classname=\"{file}\" name=\"{}\"", xml_text(&tested.title));
-        if tested.problems.is_empty() {
-            xml += "/>\n";
-        } else {
-            xml += &format!(
-                "><failure>{}</failure></testcase>\n",
-                xml_text(&tested.problems.join("\n"))
-            );
-        }
+fn indented(out: &mut impl io::Write, text: &str) -> io::Result<()> {
+    for line in text.lines() {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
-    xml + "</testsuite>\n</testsuites>\n"
+    Ok(())
 }
 
-/// XML has no way to write most control characters, not even escaped.
-fn xml_text(text: &str) -> String {
-    let allowed = text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c });
-    allowed.fold(String::new(), |mut out, c| {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-        out
-    })
+fn print_json(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
+    let failed = tested.iter().filter(|tested| !tested.passed()).count();
+    let data = json!({
+        "passed": tested.len() - failed,
+        "failed": failed,
+        "not_run": files - tested.len(),
+        "seconds": took.as_secs_f64(),
+        "scenarios": tested.iter().map(to_json).collect::<Json>(),
+    });
+    let envelope = json!({ "format": "jp-policy.test", "version": 1, "data": data });
+    writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
+    Ok(())
+}
+
+fn to_json(tested: &Tested) -> Json {
+    let mut json = json!({
+        "file": tested.file.display().to_string(),
+        "title": tested.title,
+        "passed": tested.passed(),
+        "seconds": tested.took.as_secs_f64(),
+        "problems": tested.problems(),
+    });
+    if let Outcome::Failed(verdict) = &tested.outcome {
+        let mismatches = verdict.mismatches.iter().map(|mismatch| {
+            let changes = mismatch.changes().map(|changes| {
+                let differing =
+                    changes.iter().filter(|it| it.kind != crate::harness::diff::ChangeKind::Same);
+                differing
+                    .map(|change| {
+                        json!({
+                            "kind": change.kind.word(),
+                            "expected": change.expected,
+                            "actual": change.actual,
+                        })
+                    })
+                    .collect::<Json>()
+            });
+            json!({
+                "what": mismatch.what,
+                "expected": mismatch.expected,
+                "actual": mismatch.actual,
+                "changes": changes,
+            })
+        });
+        json["mismatches"] = mismatches.collect();
+        json["actual"] = verdict.record.as_ref().map_or(Json::Null, |record| {
+            json!({
+                "starts": starts(record),
+                "ends": ends(record),
+                "parked": parked(record),
+                "responses": responses(record),
+            })
+        });
+    }
+    json
 }

@@ -46,6 +46,11 @@ pub struct Setup<'a> {
     pub until: Option<Instant>,
     /// Who looks on.
     pub observer: Option<&'a mut dyn Observer>,
+    /// Shuffles what happens at one instant, and whether the policy is asked in between or once for all of it: the same seed
+    /// gives the same order. Causality stays: calls arrive in written order, a call before anything is decided about it, all
+    /// that arrive at the instant before the batch is complete and before the policy is asked. None: ends come first, then
+    /// everything else as it was planned, and the policy is asked once.
+    pub seed: Option<u64>,
 }
 
 /// Why a scenario could not be lived through.
@@ -85,6 +90,25 @@ enum Planned {
     EndAgain(CallId),
     Cancel,
     Restart,
+}
+
+impl Planned {
+    /// The call that arrives, if it is that.
+    fn arrives(&self) -> Option<CallId> {
+        match self {
+            Self::Arrives(id) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Whether it can't happen before this call and those written after it have arrived.
+    fn follows(&self, arriving: CallId) -> bool {
+        match self {
+            Self::Approved(call) | Self::NotRun(call) | Self::Answered(call) => *call >= arriving,
+            Self::Complete => true,
+            _ => false,
+        }
+    }
 }
 
 /// Lives through the scenario under a policy.
@@ -132,6 +156,7 @@ pub fn simulate_with(
     });
     let mut world = World {
         scenario,
+        shuffle: setup.seed.map(fastrand::Rng::with_seed),
         setup,
         stops: stops.collect(),
         tools,
@@ -141,6 +166,7 @@ pub fn simulate_with(
         queue: BinaryHeap::new(),
         sequence: 0,
         asking: HashMap::new(),
+        over: false,
         runs: HashMap::new(),
         asked: HashMap::new(),
         last_run: HashMap::new(),
@@ -156,6 +182,7 @@ pub fn simulate_with(
 struct World<'a, 'o> {
     scenario: &'a Scenario,
     setup: Setup<'o>,
+    shuffle: Option<fastrand::Rng>,
     stops: Vec<bool>,
     tools: Vec<u32>,
     keys: Vec<Option<u32>>,
@@ -169,6 +196,8 @@ struct World<'a, 'o> {
     /// The call of each run, and its number among the runs of its call.
     runs: HashMap<ExecutionId, (CallId, usize)>,
     last_run: HashMap<CallId, (ExecutionId, usize)>,
+    /// Whoever looks on has seen enough.
+    over: bool,
     /// How many questions each call has asked.
     asked: HashMap<CallId, usize>,
     stopped: HashSet<ExecutionId>,
@@ -219,28 +248,21 @@ impl World<'_, '_> {
     fn run(&mut self) -> Result<(), SimulateError> {
         let mut now = 0;
         for _ in 0..STEPS + 10 * self.scenario.calls.len() {
-            while self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
-                if let Some(Reverse((.., planned))) = self.queue.pop() {
-                    self.happen(now, &planned);
+            match self.shuffle.take() {
+                Some(mut rng) => {
+                    self.happen_shuffled(now, &mut rng);
+                    self.shuffle = Some(rng);
+                }
+                None => {
+                    while let Some(planned) = self.due(now) {
+                        self.happen(now, &planned);
+                    }
                 }
             }
-            self.drain(now);
-            while let Some(question) = self.scheduler.poll_question(now) {
-                let answer = question.ask();
-                if let Some(observer) = &mut self.setup.observer {
-                    observer.answered(now, &answer);
-                }
-                self.scheduler.answer(now, answer);
-                if let Some(observer) = &mut self.setup.observer
-                    && observer.decided(now, &self.scheduler).is_break()
-                {
-                    self.drain(now);
-                    return Ok(());
-                }
-                // What a release brings about at the same instant may bring the next question about.
-                self.drain(now);
+            self.ask(now);
+            if self.over {
+                return Ok(());
             }
-            self.drain(now);
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
             match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
                 Some(next) if self.setup.until.is_none_or(|until| next <= until) => {
@@ -250,6 +272,65 @@ impl World<'_, '_> {
             }
         }
         Err(SimulateError::Endless { at: now })
+    }
+
+    /// Takes the next thing that happens now out of the queue.
+    fn due(&mut self, now: Instant) -> Option<Planned> {
+        let due = self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= now);
+        let Reverse((.., planned)) = due.then(|| self.queue.pop())??;
+        Some(planned)
+    }
+
+    /// Lets everything happen that happens now, in an order of chance.
+    fn happen_shuffled(&mut self, now: Instant, rng: &mut fastrand::Rng) {
+        loop {
+            let mut due: Vec<Planned> = std::iter::from_fn(|| self.due(now)).collect();
+            if due.is_empty() {
+                return;
+            }
+            rng.shuffle(&mut due);
+            // Arrivals take the places of arrivals, in written order; what follows from one comes after all of them.
+            let mut arriving: Vec<CallId> = due.iter().filter_map(Planned::arrives).collect();
+            arriving.sort_unstable_by_key(|id| Reverse(*id));
+            let (mut first, mut then) = (Vec::new(), Vec::new());
+            let earliest = arriving.last().copied();
+            for planned in due {
+                match planned {
+                    Planned::Arrives(_) => first.extend(arriving.pop().map(Planned::Arrives)),
+                    planned if earliest.is_some_and(|id| planned.follows(id)) => then.push(planned),
+                    planned => first.push(planned),
+                }
+            }
+            let all = first.iter().chain(&then);
+            let mut arriving = first.iter().filter_map(Planned::arrives).count();
+            for planned in all {
+                self.happen(now, planned);
+                arriving -= usize::from(planned.arrives().is_some());
+                if arriving == 0 && rng.bool() {
+                    self.ask(now);
+                }
+            }
+        }
+    }
+
+    /// Asks the policy for as long as there is a question, and does what it brings about.
+    fn ask(&mut self, now: Instant) {
+        self.drain(now);
+        while !self.over
+            && let Some(question) = self.scheduler.poll_question(now)
+        {
+            let answer = question.ask();
+            if let Some(observer) = &mut self.setup.observer {
+                observer.answered(now, &answer);
+            }
+            self.scheduler.answer(now, answer);
+            if let Some(observer) = &mut self.setup.observer {
+                self.over = observer.decided(now, &self.scheduler).is_break();
+            }
+            // What a release brings about at the same instant may bring the next question about.
+            self.drain(now);
+        }
+        self.drain(now);
     }
 
     fn happen(&mut self, now: Instant, planned: &Planned) {
@@ -396,3 +477,7 @@ impl World<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "simulate_tests.rs"]
+mod tests;

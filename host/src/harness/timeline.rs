@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::axis::{label, ticks};
 use crate::{
     batch::{End, Instant},
     record::{CallRecord, Record, Span},
@@ -14,6 +15,9 @@ use crate::{
 
 /// The widest terminal that is used up: wider bars tell no more.
 const WIDEST: usize = 160;
+
+/// The narrowest terminal that is kept to.
+const NARROWEST: usize = 36;
 
 /// Rows of a long batch; of what is longer, the first and the last ones are shown.
 const ROWS: usize = 60;
@@ -31,7 +35,12 @@ const FAILED: Style = AnsiColor::Red.on_default();
 
 /// Draws the record for a terminal of this width, with colours as ANSI sequences where `styled`.
 pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
-    let width = width.clamp(40, WIDEST);
+    timeline_of(record, width, styled, ROWS)
+}
+
+/// The same in at most so many rows, an even number: of what is longer, the first and the last calls are shown.
+pub fn timeline_of(record: &Record, width: usize, styled: bool, rows: usize) -> String {
+    let width = width.clamp(NARROWEST, WIDEST);
     let labels: Vec<String> = (1..)
         .zip(&record.calls)
         .map(|(place, call)| format!("{place} {}", clean(&call.label)))
@@ -59,8 +68,8 @@ pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
             + "\n"
     };
     out += &row(&fit("", label), &fit(&scale.axis(), cells), ["waited", "ran", ""]);
-    let hidden = record.calls.len().saturating_sub(ROWS);
-    let gap = ROWS / 2..ROWS / 2 + hidden;
+    let hidden = record.calls.len().saturating_sub(rows);
+    let gap = rows / 2..rows / 2 + hidden;
     for (place, (call, note)) in record.calls.iter().zip(&notes).enumerate() {
         if hidden > 0 && gap.contains(&place) {
             if place == gap.start {
@@ -128,20 +137,9 @@ impl Scale {
     /// Round times over the cells, as many as fit.
     fn axis(&self) -> String {
         const ROOM: usize = 12;
-        const STEPS: [Instant; 3] = [1, 2, 5];
-        let fitting = (self.cells / ROOM).max(1) as Instant;
-        let mut step = 1;
-        'search: for power in 0..19 {
-            for factor in STEPS {
-                step = factor * 10_u64.pow(power);
-                if self.until / step <= fitting {
-                    break 'search;
-                }
-            }
-        }
         let mut axis = String::new();
-        for at in (0..=self.until / step).map(|n| n * step) {
-            let text = duration(at);
+        for at in ticks(self.until, (self.cells / ROOM) as u64) {
+            let text = label(at);
             let cell = self.cell(at);
             if cell >= axis.width() && cell + text.width() <= self.cells {
                 let _ = write!(axis, "{:pad$}{text} ", "", pad = cell - axis.width());
@@ -172,14 +170,14 @@ fn paint(cells: &[Cell], styled: bool) -> String {
 }
 
 /// What stands behind a bar: how long the call waited and ran, and how it came out.
-struct Note {
-    waited: String,
-    ran: String,
-    outcome: &'static str,
+pub(super) struct Note {
+    pub(super) waited: String,
+    pub(super) ran: String,
+    pub(super) outcome: &'static str,
 }
 
 impl Note {
-    fn new(call: &CallRecord) -> Self {
+    pub(super) fn new(call: &CallRecord) -> Self {
         let sum = |spans: &mut dyn Iterator<Item = Span>| {
             spans.filter_map(|span| Some(span.to? - span.from)).sum::<Instant>()
         };

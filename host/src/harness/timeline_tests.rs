@@ -48,6 +48,56 @@ const CHAIN: &str = r#"
 fn a_batch_at_several_widths() {
     assert_snapshot!("100 columns", drawn(CHAIN, 100));
     assert_snapshot!("50 columns", drawn(CHAIN, 50));
+    for width in [40, 80, 200] {
+        let drawn = drawn(CHAIN, width);
+        assert!(drawn.lines().all(|line| line.width() <= width), "{drawn}");
+        assert_snapshot!(format!("{width} columns"), drawn);
+    }
+}
+
+#[test]
+fn one_call_alone_and_an_hour_beside_a_blink() {
+    let one = "[conversation.tools.t]\n[[call]]\nname = \"A\"\ntool = \"t\"\n";
+    assert_snapshot!(drawn(one, 60), @r"
+         0s                     500ms                    ran
+    1 A  ██████████████████████████████████████████████   1s  ok
+    ");
+    let hour = "
+        [conversation.tools.t]
+        concurrency = 1
+        [[call]]
+        name = \"hour\"
+        tool = \"t\"
+        does = \"1h\"
+        [[call]]
+        name = \"blink\"
+        tool = \"t\"
+        does = \"1ms fail\"
+        [[call]]
+        name = \"again\"
+        tool = \"t\"
+        does = \"1ms\"
+    ";
+    assert_snapshot!(drawn(hour, 80), @r"
+             0s             20m             40m                waited    ran
+    1 hour   ███████████████████████████████████████████████           1h00m  ok
+    2 blink  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░▓   1h00m    1ms  failed
+    3 again  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░█   1h00m    1ms  ok
+    ");
+}
+
+#[test]
+fn colours_are_left_out_where_there_are_none() {
+    let scenario = Scenario::parse(&Source::new("scenario.toml", CHAIN)).expect("a scenario");
+    let simulation = simulate(&scenario, &Native::rules()).expect("it comes to an end");
+    let [plain, styled] = [false, true].map(|styled| timeline(&simulation.record, 80, styled));
+    assert!(!plain.contains('\u{1b}'));
+    // A sequence goes from the escape to its `m`.
+    let stripped: String = (styled.split('\u{1b}').enumerate())
+        .map(|(n, part)| if n == 0 { part } else { part.split_once('m').map_or(part, |it| it.1) })
+        .collect();
+    assert_eq!(stripped, plain);
+    assert_ne!(styled, plain);
 }
 
 #[test]

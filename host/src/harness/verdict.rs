@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{
+    diff::same,
     notation::{ends, parked, responses, seconds, starts},
     scenario::{Expect, Scenario},
     simulate::{SimulateError, simulate},
@@ -30,13 +31,29 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Lives through a scenario under a policy and holds what happened against what it expects.
+/// What came of a scenario.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// Everything that came out differently.
+    pub mismatches: Vec<Mismatch>,
+    /// What happened, if it came to that.
+    pub record: Option<Record>,
+}
+
+/// Lives through a scenario under a policy and says what came out differently from what it expects.
 pub fn judge(scenario: &Scenario, blueprint: &dyn Blueprint) -> Vec<Mismatch> {
+    verdict(scenario, blueprint).mismatches
+}
+
+/// The same, with what happened.
+pub fn verdict(scenario: &Scenario, blueprint: &dyn Blueprint) -> Verdict {
     let expect = &scenario.expect;
     let mut found = Vec::new();
+    let mut record = None;
     let (warnings, errors) = match (&scenario.config, simulate(scenario, blueprint)) {
         (Ok(config), Ok(simulation)) => {
             found.extend(mismatches(expect, &simulation.record));
+            record = Some(simulation.record);
             (messages(&config.warnings, Severity::Warning), Vec::new())
         }
         (Ok(config), Err(SimulateError::Config(ConfigError(refused)))) => {
@@ -60,7 +77,7 @@ pub fn judge(scenario: &Scenario, blueprint: &dyn Blueprint) -> Vec<Mismatch> {
             found.push(Mismatch { what: what.to_owned(), expected, actual });
         }
     }
-    found
+    Verdict { mismatches: found, record }
 }
 
 fn messages(problems: &[Diagnostic], severity: Severity) -> Vec<String> {
@@ -73,7 +90,7 @@ fn messages(problems: &[Diagnostic], severity: Severity) -> Vec<String> {
 pub fn mismatches(expect: &Expect, record: &Record) -> Vec<Mismatch> {
     let mut found = Vec::new();
     let mut compare = |what: &str, expected: &str, actual: String| {
-        if expected != actual {
+        if !same(expected, &actual) {
             found.push(Mismatch { what: what.to_owned(), expected: expected.to_owned(), actual });
         }
     };

@@ -130,6 +130,19 @@ impl Running {
         });
     }
 
+    /// Waits until it does something about a signal, where there is a `/proc` to tell.
+    pub(crate) fn until_caught(&mut self, signal: Signal) {
+        let status = format!("/proc/{}/status", self.child.id());
+        self.until("a handler of the signal", || {
+            let Ok(status) = fs::read_to_string(&status) else {
+                return true;
+            };
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            caught.is_some_and(|mask| mask & (1 << (signal.as_raw() - 1)) != 0)
+        });
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, signal).expect("it runs, so it can be signalled");

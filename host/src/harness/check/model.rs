@@ -356,8 +356,9 @@ impl Position {
         }
         if outcome.violation.is_none() {
             let standard = &self.batches.standard;
-            outcome.violation =
-                standard.judge(&self.scheduler, now).or_else(|| self.batches.sleep(&self.scheduler, now));
+            outcome.violation = standard
+                .judge(&self.scheduler, now)
+                .or_else(|| self.batches.sleep(&self.scheduler, now));
         }
     }
 
@@ -426,8 +427,7 @@ impl Clone for Position {
 impl Hash for Position {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scheduler.hash_state(self.now, self.batches.timed, state);
-        (self.decided, self.started, self.asked, self.restarted, self.wrong)
-            .hash(state);
+        (self.decided, self.started, self.asked, self.restarted, self.wrong).hash(state);
         if !self.decided {
             self.last.hash(state);
         }

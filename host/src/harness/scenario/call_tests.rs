@@ -157,3 +157,16 @@ gone = [2, \"2500ms\"]
     assert_eq!(a.behaviour(1), a.runs.get(1));
     assert_eq!(a.behaviour(7), a.runs.get(1));
 }
+
+#[test]
+fn what_nobody_knows_is_an_error_and_what_is_no_toml_is_one_once() {
+    insta::assert_snapshot!(wrong("t", "doess = \"1s\""), @r"
+    s.toml:7:1: error: call `A`: unknown field `doess`
+      s.toml:7:1: it has no effect
+      help: did you mean `does`?
+    ");
+    insta::assert_snapshot!(wrong("t", "does = 1s"), @r"
+    s.toml:7:8: error: `s.toml` is not valid TOML: string values must be quoted, expected literal string
+      s.toml:7:8: here
+    ");
+}

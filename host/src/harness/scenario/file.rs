@@ -10,7 +10,7 @@ use super::{
 use crate::{
     batch::Instant,
     config::{
-        Config, ConfigError, Diagnostic, Source,
+        Config, ConfigError, Diagnostic, Severity, Source,
         node::{Entry, Node, Value, parse_toml},
         reader::{Reader, wrong_kind},
     },
@@ -55,11 +55,18 @@ impl Scenario {
         }
     }
 
-    /// Reads a scenario; everything that is wrong with it, each with its place, is the error.
+    /// Reads a scenario; everything that is wrong with it, each with its place, is the error. A field that nobody knows is
+    /// wrong too: what it was meant to say would be left out of the test.
     pub fn parse(source: &Source) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let root = parse_toml(source, &mut problems);
+        if !problems.is_empty() {
+            return Err(ConfigError(problems));
+        }
         let scenario = read(source, root, &mut problems);
+        for problem in &mut problems {
+            problem.severity = Severity::Error;
+        }
         match scenario {
             Some(scenario) if problems.is_empty() => Ok(scenario),
             _ => Err(ConfigError(problems)),
@@ -89,7 +96,8 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
     if let Err(error) = &config
         && expect.errors.is_none()
     {
-        problems.extend(error.0.iter().cloned());
+        let errors = error.0.iter().filter(|problem| problem.severity == Severity::Error);
+        problems.extend(errors.cloned());
     }
     reader.finish();
     Some(Scenario { title, config, calls, events, complete, expect })
