@@ -220,6 +220,27 @@ const CURES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Whether an import is WASI's, of any version.
+pub(super) fn is_wasi(import: &str) -> bool {
+    import.starts_with("wasi:") || import.starts_with("wasi_")
+}
+
+/// Why there is no WASI, and how the component's toolchain builds without it, as far as it can be told from its bytes.
+pub(super) fn without_wasi(bytes: &[u8]) -> [String; 2] {
+    let said = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+    let cure = match CURES.iter().find(|(needle, _)| said(needle)) {
+        Some((_, cure)) => (*cure).to_owned(),
+        None => {
+            let mut cures: Vec<&str> = CURES.iter().map(|(_, cure)| *cure).collect();
+            cures.dedup();
+            cures.join("\n  ")
+        }
+    };
+    let why =
+        "a policy has no file, network, clock, environment or random number, so WASI is not there";
+    [why.to_owned(), cure]
+}
+
 impl Misfit {
     /// Adds what to do, from what is known of the component.
     pub(super) fn with_hints(mut self, bytes: &[u8], known: &[&str]) -> Self {
@@ -228,21 +249,9 @@ impl Misfit {
         if self
             .missing_imports
             .iter()
-            .any(|name| name.starts_with("wasi:") || name.starts_with("wasi_"))
+            .any(|name| is_wasi(name))
         {
-            self.hints.push("a policy has no file, network, clock, environment or random number, so WASI is not there".to_owned());
-            let said = |needle: &str| {
-                bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
-            };
-            let cure = CURES.iter().find(|(needle, _)| said(needle));
-            match cure {
-                Some((_, cure)) => self.hints.push((*cure).to_owned()),
-                None => {
-                    let mut cures: Vec<&str> = CURES.iter().map(|(_, cure)| *cure).collect();
-                    cures.dedup();
-                    self.hints.push(cures.join("\n  "));
-                }
-            }
+            self.hints.extend(without_wasi(bytes));
         }
         if !self.versions.is_empty() {
             self.hints.push(
