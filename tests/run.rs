@@ -13,6 +13,7 @@ mod run {
     mod faults;
     mod forms;
     mod help;
+    mod inspect;
     mod limits;
     mod output;
     mod processes;

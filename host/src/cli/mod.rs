@@ -4,9 +4,10 @@ mod approvals;
 mod build;
 mod diagnostics;
 mod guard;
+mod inspect;
+mod layout;
 mod live;
 mod policy;
-#[expect(dead_code, reason = "the verbs that take them come next")]
 mod policy_settings;
 mod prompts;
 mod run;
@@ -33,6 +34,7 @@ enum Verb {
     Run(run::Args),
     Simulate(simulate::Args),
     Test(test::Args),
+    Inspect(inspect::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -58,6 +60,14 @@ enum Format {
     Json,
 }
 
+/// What a policy wants to see, as the contract calls it.
+fn view_word(view: jp_policy_guest::View) -> &'static str {
+    match view {
+        jp_policy_guest::View::Front => "front",
+        jp_policy_guest::View::Full => "full",
+    }
+}
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
@@ -76,6 +86,7 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
+        Verb::Inspect(args) => inspect::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.

@@ -20,21 +20,28 @@ use crate::{
     text::escape,
 };
 
+/// Whether compiled code is kept
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct CacheArgs {
+    /// Compile the policy anew, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+}
+
 /// How to choose and load a policy
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct PolicyArgs {
     /// Let this component decide instead of the configured policy
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
-    /// Compile the policy anew, and keep nothing
-    #[arg(long)]
-    no_cache: bool,
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 }
 
 /// What takes longer than this gets a line that says what is going on.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-impl PolicyArgs {
+impl CacheArgs {
     /// The engine, with compiled code in the user's cache folder where there is one.
     pub(super) fn engine(&self) -> Result<Engine> {
         let folder = (!self.no_cache).then(cache_folder).flatten();
@@ -47,13 +54,20 @@ impl PolicyArgs {
         }
         Ok(Engine::new()?)
     }
+}
+
+impl PolicyArgs {
+    /// The engine, with compiled code in the user's cache folder where there is one.
+    pub(super) fn engine(&self) -> Result<Engine> {
+        self.cache.engine()
+    }
 
     /// The policy for this configuration.
     pub(super) fn load(&self, engine: &Engine, config: &Config) -> Result<Component> {
         match (&self.policy, &config.release.policy) {
-            (Some(path), _) => {
-                patient(path, || Ok(Component::load(engine, path, None, Budget::default())?))
-            }
+            (Some(path), _) => patient(&compiling(path), || {
+                Ok(Component::load(engine, path, None, Budget::default())?)
+            }),
             (None, Some(plugin)) => load_plugin(engine, plugin),
             (None, None) => Ok(Component::embedded(engine)?),
         }
@@ -67,8 +81,9 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
     }
     let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
     let budget = Budget::default().with(plugin.limits);
-    let component =
-        patient(&plugin.path, || Ok(Component::load(engine, &plugin.path, checksum, budget)?))?;
+    let component = patient(&compiling(&plugin.path), || {
+        Ok(Component::load(engine, &plugin.path, checksum, budget)?)
+    })?;
     if plugin.run == PluginRun::Ask {
         approve(plugin, &key, &component)?;
     }
@@ -101,11 +116,16 @@ fn approve(plugin: &Plugin, key: &str, component: &Component) -> Result<()> {
     approvals.add(&path, &digest)
 }
 
-/// Says what is going on if it takes long: a scripting guest takes seconds to compile, once.
-fn patient<T>(path: &Path, load: impl FnOnce() -> Result<T>) -> Result<T> {
+/// What is going on while a policy is loaded: a scripting guest takes seconds to compile, once.
+pub(super) fn compiling(path: &Path) -> String {
+    format!("compiling policy {}", escape(&path.display().to_string()))
+}
+
+/// Says what is going on if it takes long.
+pub(super) fn patient<T>(text: &str, load: impl FnOnce() -> Result<T>) -> Result<T> {
     let terminal = io::stderr().is_terminal();
     let (done, wait) = std::sync::mpsc::channel::<()>();
-    let text = format!("compiling policy {}", escape(&path.display().to_string()));
+    let text = text.to_owned();
     let waiter = std::thread::spawn(move || {
         if wait.recv_timeout(PATIENCE) != Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
             return;

@@ -210,6 +210,10 @@ impl Component {
         Ok(Self(Arc::new(loaded)))
     }
 
+    pub(super) fn loaded(&self) -> &Loaded {
+        &self.0
+    }
+
     /// The version of the contract that it was built for.
     pub fn version(&self) -> &'static str {
         self.0.contract.version()

@@ -125,7 +125,7 @@ pub(super) fn fit(
 }
 
 /// The versions of `jp:plugin` among the names of exports.
-fn versions<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn versions<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut versions: Vec<String> = names
         .filter_map(|name| Some(name.strip_prefix("jp:plugin/")?.split_once('@')?.1.to_owned()))
         .collect();
@@ -246,11 +246,7 @@ impl Misfit {
     pub(super) fn with_hints(mut self, bytes: &[u8], known: &[&str]) -> Self {
         self.known = known.iter().map(ToString::to_string).collect();
         self.versions.retain(|version| !known.contains(&version.as_str()));
-        if self
-            .missing_imports
-            .iter()
-            .any(|name| is_wasi(name))
-        {
+        if self.missing_imports.iter().any(|name| is_wasi(name)) {
             self.hints.extend(without_wasi(bytes));
         }
         if !self.versions.is_empty() {
