@@ -7,6 +7,7 @@
 
 mod run {
     mod approval;
+    mod bench;
     mod broken_calls;
     mod display;
     mod example;

@@ -52,3 +52,8 @@ fn without_a_verb_the_help_is_shown_as_an_error() {
 fn inspect() {
     insta::assert_snapshot!(help(&["inspect", "--help"]));
 }
+
+#[test]
+fn bench() {
+    insta::assert_snapshot!(help(&["bench", "--help"]));
+}

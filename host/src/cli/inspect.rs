@@ -149,9 +149,9 @@ fn loads(page: &mut Page, inspection: &Inspection) {
     match (&inspection.refusal, &inspection.policy) {
         (Some(refusal), _) => {
             page.line(&format!("{NAME}{:<LABEL$}{NAME:#}{BAD}no{BAD:#}", "loads"));
-            let hints = inspection.hints.iter().map(|hint| format!("\nhint: {hint}"));
-            let why =
-                refusal.to_string() + &hints.map(|hint| format!("\n{hint}")).collect::<String>();
+            let hints: Vec<_> =
+                inspection.hints.iter().map(|hint| format!("\n\nhint: {hint}")).collect();
+            let why = refusal.to_string() + &hints.concat();
             for line in why.lines() {
                 let start = line.len() - line.trim_start().len();
                 let indent = 2 + start;

@@ -1,10 +1,12 @@
 //! The program: one file a verb. Only here anything is printed.
 
 mod approvals;
+mod bench;
 mod build;
 mod diagnostics;
 mod guard;
 mod inspect;
+mod interrupt;
 mod layout;
 mod live;
 mod policy;
@@ -34,6 +36,7 @@ enum Verb {
     Run(run::Args),
     Simulate(simulate::Args),
     Test(test::Args),
+    Bench(bench::Args),
     Inspect(inspect::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
+        Verb::Bench(args) => bench::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {

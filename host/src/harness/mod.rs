@@ -1,8 +1,12 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
+#[cfg(feature = "wasm")]
+pub mod bench;
 mod dump;
 mod extras;
 mod notation;
+#[cfg(feature = "wasm")]
+pub mod plot;
 mod scenario;
 mod simulate;
 pub mod timeline;

@@ -131,6 +131,11 @@ impl Component {
         Self::from_bytes(engine, &shown, &bytes, budget)
     }
 
+    /// Reads a file that may be a policy, if it is a file of a size that the budget has.
+    pub fn read(path: &Path, budget: Budget) -> Result<Vec<u8>, LoadError> {
+        read(path, budget)
+    }
+
     /// The default policy, embedded in the host.
     pub fn embedded(engine: &Engine) -> Result<Self, LoadError> {
         Self::from_bytes(engine, "(embedded default)", super::DEFAULT, Budget::default())

@@ -142,8 +142,11 @@ pub(super) fn probe(
     let mut prober =
         Prober { configure, settings, place, until: Instant::now() + time, known: Vec::new() };
     let mut accepts = Accepts { unknown: Unknown::Taken, names: Vec::new(), tried: 0, left: 0 };
-    let (template, named) = match prober.unknown() {
-        (Unknown::Refused(words), named) => (words, named),
+    let (template, together) = match prober.unknown() {
+        (Unknown::Refused(words), together) => {
+            accepts.unknown = Unknown::Refused(words.replace(UNKNOWN, "..."));
+            (words, together)
+        }
         (Unknown::Unnamed(words), _) => {
             accepts.unknown = Unknown::Unnamed(words);
             // Each name alone can still be told apart by whether it is taken.
@@ -154,34 +157,32 @@ pub(super) fn probe(
             return accepts;
         }
     };
-    if !template.is_empty() {
-        accepts.unknown = Unknown::Refused(template.replace(UNKNOWN, "..."));
-    }
-    let names = candidates(&template.replace(UNKNOWN, " "), bytes);
+    let to_try = candidates(&template.replace(UNKNOWN, " "), bytes);
     prober.until = Instant::now() + time;
-    let at_once = if named { AT_ONCE } else { 1 };
-    let most = if named { NAMES } else { ONE_BY_ONE };
+    let (at_once, most) = if together { (AT_ONCE, NAMES) } else { (1, ONE_BY_ONE) };
     let mut found = Vec::new();
-    let mut rest = &names[..names.len().min(most)];
+    let mut rest = &to_try[..to_try.len().min(most)];
     // The likeliest names are tried however slow it is.
     while !rest.is_empty() && found.len() < REPORTED && (accepts.tried == 0 || !prober.is_late()) {
         let (now, later) = rest.split_at(rest.len().min(at_once));
         match prober.try_names(now, &template) {
-            Some(names) => found.extend(names),
+            Some(known) => found.extend(known),
             // Together they are too much for it: each alone.
             None => {
                 for name in now {
                     if prober.is_late() {
                         break;
                     }
-                    found.extend(prober.try_names(&[name.clone()], &template).unwrap_or_default());
+                    found.extend(
+                        prober.try_names(std::slice::from_ref(name), &template).unwrap_or_default(),
+                    );
                 }
             }
         }
         accepts.tried += now.len();
         rest = later;
     }
-    accepts.left = names.len() - accepts.tried;
+    accepts.left = to_try.len() - accepts.tried;
     found.truncate(REPORTED);
     prober.until = Instant::now() + time;
     accepts.names = prober.values(found, &template);
@@ -251,13 +252,13 @@ impl Prober<'_> {
             return (unknown, false);
         };
         let other = format!("{UNKNOWN}-2");
-        let named = match self.ask(&[flag(UNKNOWN), flag(&other)]) {
+        let together = match self.ask(&[flag(UNKNOWN), flag(&other)]) {
             Err(Refusal::Settings(problems)) => [UNKNOWN, &other]
                 .iter()
                 .all(|name| problems.iter().any(|problem| self.is_about(problem, name))),
             _ => false,
         };
-        (Unknown::Refused(problem.message.clone()), named)
+        (Unknown::Refused(problem.message.clone()), together)
     }
 
     /// Those of these names that it knows; none if nothing can be told of so many together.

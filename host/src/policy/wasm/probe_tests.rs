@@ -3,7 +3,7 @@ use jp_policy_guest::Key;
 use super::*;
 
 /// Long enough for any of these, however busy the machine is.
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_mins(10);
 
 fn settings() -> Settings {
     let key = Key { name: "key".to_owned(), limit: 1, fields: vec![] };
@@ -124,6 +124,17 @@ fn what_takes_anything_refuses_everything_or_fails_is_said() {
 }
 
 #[test]
+fn a_refusal_by_name_needs_no_words() {
+    let accepts = found(&|settings| {
+        let fields = settings.keys[0].fields.iter().filter(|field| field.name != "rate");
+        refuse(fields.map(|field| problem(Some(&field.name), "")).collect())
+    });
+    assert_eq!(accepts.unknown, Unknown::Refused(String::new()));
+    let names: Vec<_> = accepts.names.iter().map(|accepted| accepted.name.as_str()).collect();
+    assert_eq!(names, ["rate"]);
+}
+
+#[test]
 fn options_are_told_from_fields() {
     let configure = |settings: &Settings| {
         let unknown = settings.options.iter().filter(|option| option.name != "cap");
@@ -151,7 +162,7 @@ fn names_that_stand_in_the_data_with_nothing_between_them_are_found() {
 
 #[test]
 fn who_is_slow_is_asked_for_the_likeliest_names_and_the_rest_is_counted() {
-    let data = (0..1_000).map(|n| format!("name{n} ")).collect::<String>();
+    let data = (0..1_000).map(|n| format!("name{n}")).collect::<Vec<_>>().join(" ");
     let module = format!(r#"(module (memory 1) (data (i32.const 0) "{data}"))"#);
     let bytes = wat::parse_str(module).expect("it parses");
     let configure = |settings: &Settings| refuse(problems(settings));
