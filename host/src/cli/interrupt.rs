@@ -8,6 +8,8 @@ use std::{
     thread,
 };
 
+use super::limits::enough_open_files;
+
 /// What the program ends with then: 128 and the number of SIGINT, as a shell has it.
 const INTERRUPTED: i32 = 130;
 
@@ -15,6 +17,9 @@ const INTERRUPTED: i32 = 130;
 /// it does to any program.
 pub(super) fn listen() -> Arc<AtomicBool> {
     let pressed = Arc::new(AtomicBool::new(false));
+    if enough_open_files().is_err() {
+        return pressed;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else {
         return pressed;

@@ -8,6 +8,7 @@ mod guard;
 mod inspect;
 mod interrupt;
 mod layout;
+mod limits;
 mod live;
 mod policy;
 mod policy_settings;
@@ -24,7 +25,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "jp-policy", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 3 a policy failed (with --strict), 130 interrupted."
+    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 3 a policy failed (with --strict), 130 interrupted, 141 standard output was closed."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -104,9 +105,14 @@ pub fn main() -> ExitCode {
         Ok(Exit::Failed) => ExitCode::from(1),
         Ok(Exit::Fault) => ExitCode::from(3),
         Ok(Exit::Interrupted) => ExitCode::from(130),
+        // Nothing is wrong and nobody is there to be told, as with any program that this ends by SIGPIPE.
+        Err(error) if diagnostics::is_closed_pipe(&error) => ExitCode::from(CLOSED_PIPE),
         Err(error) => {
             diagnostics::print_error(&error);
             ExitCode::from(2)
         }
     }
 }
+
+/// 128 and the number of SIGPIPE, which is what a shell says of a program that was ended by it.
+const CLOSED_PIPE: u8 = 141;

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use inquire::Confirm;
 
@@ -15,7 +15,7 @@ use crate::{
     config::{Config, ConfigError, Plugin, PluginRun},
     policy::{
         Blueprint, Refusal,
-        wasm::{Budget, Component, Engine},
+        wasm::{Budget, Component, Engine, EngineError},
     },
     text::escape,
 };
@@ -44,12 +44,15 @@ const PATIENCE: Duration = Duration::from_millis(300);
 impl CacheArgs {
     /// The engine, with compiled code in the user's cache folder where there is one.
     pub(super) fn engine(&self) -> Result<Engine> {
+        self.engine_and(|error| diagnostics::warn(&error.to_string()))
+    }
+
+    /// The same; `warn` is told if nothing can be kept there, which costs time and nothing else.
+    pub(super) fn engine_and(&self, warn: impl FnOnce(&EngineError)) -> Result<Engine> {
         let folder = (!self.no_cache).then(cache_folder).flatten();
         match folder.map(|folder| Engine::with_cache(&folder)) {
             Some(Ok(engine)) => return Ok(engine),
-            Some(Err(error)) => {
-                diagnostics::warn(&format!("compiled policies are not kept: {error}"));
-            }
+            Some(Err(error)) => warn(&error),
             None => {}
         }
         Ok(Engine::new()?)
@@ -93,7 +96,8 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
 /// Asks once for each path and digest.
 fn approve(plugin: &Plugin, key: &str, component: &Component) -> Result<()> {
     let digest = component.identity().digest.clone().unwrap_or_default();
-    let path = plugin.path.canonicalize()?;
+    let path = plugin.path.canonicalize();
+    let path = path.with_context(|| format!("failed to open `{}`", plugin.path.display()))?;
     let mut approvals = Approvals::read()?;
     if approvals.has(&path, &digest) {
         return Ok(());
