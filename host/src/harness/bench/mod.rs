@@ -1,4 +1,4 @@
-//! What a policy costs, beside the default policy in the same run: [`bench`] measures, a [`Bench`] is what was found.
+//! What a policy costs, beside the default policy in the same run: [`bench()`] measures, a [`Bench`] is what was found.
 //!
 //! Instructions are counted, so they are the same on every machine; times are not, so what they are worth is their ratio to the
 //! default policy's.

@@ -75,6 +75,17 @@ fn a_policy_that_says_one_problem_at_a_time_is_asked_for_each_name() {
 }
 
 #[test]
+fn a_policy_that_says_only_some_of_its_problems_is_not_taken_to_know_the_rest() {
+    let words = "unknown, not one of a b c d e f g h i j k l m n o p q r s t u v w x y z";
+    let accepts = found(&|settings| {
+        let unknown = settings.keys[0].fields.iter().filter(|field| field.name != "window");
+        refuse(unknown.take(10).map(|field| problem(Some(&field.name), words)).collect())
+    });
+    let names: Vec<_> = accepts.names.iter().map(|accepted| accepted.name.as_str()).collect();
+    assert_eq!(names, ["window"]);
+}
+
+#[test]
 fn a_policy_that_does_not_name_what_it_refuses_is_told_by_what_it_takes() {
     let accepts = found(&|settings| match problems(settings) {
         problems if problems.is_empty() => Ok(()),
