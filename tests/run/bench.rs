@@ -133,6 +133,7 @@ fn an_interrupt_shows_what_was_measured() {
     });
     running.signal(Signal::INT);
     let ended = running.end().code(130);
+    assert_eq!(ended.stderr(), "stopping; Ctrl-C again to stop at once\n");
     let shown = ended.stdout();
     assert!(shown.ends_with("\nstopped before the end\n"), "{shown}");
     assert!(shown.contains("\n     256  stopped\n"), "{shown}");

@@ -73,11 +73,21 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let path = args.file.display().to_string();
     let plan = if args.quick { Plan::quick() } else { Plan::full() };
     let folder = tempfile::tempdir().context("failed to make a folder for compiled code")?;
-    let interrupted = interrupt::listen();
     let bar = Bar::new();
+    let interrupted = {
+        let (bar, folder) = (bar.clone(), folder.path().to_owned());
+        interrupt::listen(
+            move || bar.stopping(),
+            // What is left of it is not worth a word to somebody in a hurry.
+            move || drop(fs::remove_dir_all(&folder)),
+        )
+    };
     let look = |progress: Option<Progress>| {
-        bar.show(progress, interrupted.load(Ordering::SeqCst));
-        !interrupted.load(Ordering::SeqCst)
+        let going_on = !interrupted.load(Ordering::SeqCst);
+        if let Some(progress) = progress.filter(|_| going_on) {
+            bar.show(&progress);
+        }
+        going_on
     };
     let subject = Subject { path: &path, bytes: &bytes, budget };
     let outcome = bench(&subject, &extras, &plan, folder.path(), &look);
@@ -119,6 +129,7 @@ fn write_plot(file: &Path, bench: &Bench) -> Result<()> {
 }
 
 /// The progress bar, on a terminal.
+#[derive(Clone)]
 struct Bar(Option<ProgressBar>);
 
 impl Bar {
@@ -134,16 +145,20 @@ impl Bar {
         Self(Some(bar))
     }
 
-    fn show(&self, progress: Option<Progress>, interrupted: bool) {
-        let Some(bar) = &self.0 else { return };
-        if interrupted {
-            bar.set_message("stopping; Ctrl-C again to stop at once");
-            return;
+    fn show(&self, Progress { done, steps, what }: &Progress) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(*steps as u64);
+            bar.set_position(*done as u64);
+            bar.set_message(clean(what));
         }
-        if let Some(Progress { done, steps, what }) = progress {
-            bar.set_length(steps as u64);
-            bar.set_position(done as u64);
-            bar.set_message(clean(&what));
+    }
+
+    /// What is being measured comes to its end first: a scripting guest takes long to compile.
+    fn stopping(&self) {
+        const STOPPING: &str = "stopping; Ctrl-C again to stop at once";
+        match &self.0 {
+            Some(bar) => bar.set_message(STOPPING),
+            None => say(STOPPING),
         }
     }
 

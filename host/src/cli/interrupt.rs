@@ -13,9 +13,13 @@ use super::limits::enough_open_files;
 /// What the program ends with then: 128 and the number of SIGINT, as a shell has it.
 const INTERRUPTED: i32 = 130;
 
-/// Listens from now on. The flag is set once Ctrl-C was pressed. Where signals can't be listened for it never is, and Ctrl-C does what
-/// it does to any program.
-pub(super) fn listen() -> Arc<AtomicBool> {
+/// Listens from now on. The flag is set once Ctrl-C was pressed, and `tell` is called then, to say that it was heard; `leave` is
+/// called before the second press ends the program, to remove what nobody else will. Where signals can't be listened for the flag
+/// is never set, and Ctrl-C does what it does to any program.
+pub(super) fn listen(
+    tell: impl Fn() + Send + 'static,
+    leave: impl Fn() + Send + 'static,
+) -> Arc<AtomicBool> {
     let pressed = Arc::new(AtomicBool::new(false));
     if enough_open_files().is_err() {
         return pressed;
@@ -33,8 +37,10 @@ pub(super) fn listen() -> Arc<AtomicBool> {
             runtime.block_on(async {
                 while signal.next().await {
                     if pressed.swap(true, Ordering::SeqCst) {
+                        leave();
                         std::process::exit(INTERRUPTED);
                     }
+                    tell();
                 }
             });
         }
