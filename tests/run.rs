@@ -7,12 +7,14 @@
 
 mod run {
     mod approval;
+    mod bench;
     mod broken_calls;
     mod display;
     mod example;
     mod faults;
     mod forms;
     mod help;
+    mod inspect;
     mod limits;
     mod output;
     mod processes;

@@ -237,11 +237,11 @@ fn names_and_ids_can_not_drive_a_terminal() {
     ");
 }
 
-/// What a program says whose standard output nobody reads.
+/// What a program says whose standard output nobody reads. It ends as if by SIGPIPE.
 fn unread(program: Program) -> String {
     let mut running = program.start_with(Stdio::piped());
     drop(running.stdout());
-    running.end().stderr()
+    running.end().code(141).stderr()
 }
 
 #[test]
@@ -250,7 +250,9 @@ fn a_reader_who_has_seen_enough_of_a_text_is_no_error() {
     dir.tool("say", "", "echo said");
     dir.batch(&json!([{ "name": "say" }]));
     assert_eq!(unread(dir.run().args(["--quiet"])), "");
-    assert_eq!(unread(dir.program().args(["run", "--help"])), "");
+    let mut help = dir.program().args(["run", "--help"]).start_with(Stdio::piped());
+    drop(help.stdout());
+    assert_eq!(help.end().stderr(), "");
 }
 
 #[test]
@@ -276,4 +278,39 @@ fn what_can_not_be_shown_does_not_stop_the_calls() {
     dir.batch(&json!([{ "id": "a", "name": "say" }]));
     let ended = dir.run().stderr(full).end().code(0);
     assert_eq!(ended.stdout(), "--- a say: ok\nsaid\n");
+}
+
+#[test]
+fn a_disk_that_is_full_is_an_error() {
+    let dir = Dir::new();
+    dir.tool("say", "", "echo said");
+    dir.batch(&json!([{ "id": "a", "name": "say" }]));
+    for program in [dir.run().args(["--quiet"]), dir.json()] {
+        let Ok(full) = File::options().write(true).open("/dev/full") else {
+            return;
+        };
+        let ended = program.start_with(full.into()).end().code(2);
+        assert_eq!(
+            ended.stderr(),
+            "error: failed to write to standard output: No space left on device (os error 28)\n"
+        );
+    }
+}
+
+#[test]
+fn compiled_code_that_can_t_be_kept_is_a_warning_unless_it_is_to_be_quiet() {
+    let dir = Dir::new();
+    dir.tool("say", "", "echo said");
+    dir.batch(&json!([{ "id": "a", "name": "say" }]));
+    dir.write("file", "no folder");
+    let run = || dir.run().env("XDG_CACHE_HOME", dir.path("file"));
+    let ended = run().args(["--quiet"]).end().code(0);
+    assert_eq!((ended.stdout(), ended.stderr()), ("--- a say: ok\nsaid\n".into(), String::new()));
+    let ended = run().end().code(0);
+    let warning = ended.stderr().lines().next().unwrap_or_default().to_owned();
+    assert_eq!(
+        warning,
+        "warning: compiled code can't be kept in `[DIR]/file/jp-policy/compiled`: failed to create cache directory: \
+         [DIR]/file/jp-policy/compiled: Not a directory (os error 20)"
+    );
 }

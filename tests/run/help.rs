@@ -57,3 +57,13 @@ fn without_a_verb_the_help_is_shown_as_an_error() {
     assert_eq!(ended.stdout(), "");
     assert_eq!(ended.stderr(), help(&["-h"]));
 }
+
+#[test]
+fn inspect() {
+    insta::assert_snapshot!(help(&["inspect", "--help"]));
+}
+
+#[test]
+fn bench() {
+    insta::assert_snapshot!(help(&["bench", "--help"]));
+}

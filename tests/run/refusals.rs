@@ -147,3 +147,29 @@ fn wrong_use() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn a_timeout_of_no_time() {
+    let dir = fine();
+    insta::assert_snapshot!(refusal(&dir, dir.run().args(["--timeout", "0s"])), @r"
+    error: invalid value '0s' for '--timeout <DURATION>': no call ends within no time: expected more than 0s, for instance 30s
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn too_few_open_files() {
+    let dir = fine();
+    let script = format!("ulimit -n 12; exec {} \"$@\"", env!("CARGO_BIN_EXE_jp-policy"));
+    let args =
+        ["-c", &script, "sh", "run", "batch.json", "--config", "tools", "--workspace", "work"];
+    let mut shell = std::process::Command::new("sh");
+    let ended = shell.args(args).current_dir(dir.path("")).output().expect("there is a shell");
+    assert_eq!(ended.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8_lossy(&ended.stderr),
+        "error: only 12 files may be open at once, and 32 are needed: raise the limit with `ulimit -n 32`\n"
+    );
+    assert!(!dir.has("work/ran"), "nothing has run");
+}

@@ -1,5 +1,7 @@
 //! Shows errors and warnings, with a picture of the place where there is one.
 
+use std::io;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::say;
@@ -14,15 +16,20 @@ pub(super) fn print_error(error: &anyhow::Error) {
         say(&format!("jp-policy: the configuration has {errors} error{plural}"));
         return;
     }
-    // A broken pipe is how `| head` says that it has seen enough.
-    let broken = |cause: &(dyn std::error::Error + 'static)| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
-    };
-    if !error.chain().any(broken) {
-        say(&plain("error", &format!("{error:#}")));
+    let mut message = format!("{error:#}");
+    // What goes wrong with files says which; only writing the outcome comes here without a word.
+    if error.downcast_ref::<io::Error>().is_some() && error.chain().count() == 1 {
+        message = format!("failed to write to standard output: {message}");
     }
+    say(&plain("error", &message));
+}
+
+/// Whether it is how `| head` says that it has seen enough.
+pub(super) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let error = cause.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
 }
 
 /// Prints diagnostics to standard error.

@@ -1,13 +1,17 @@
 //! The program: one file a verb. Only here anything is printed.
 
 mod approvals;
+mod bench;
 mod build;
 mod check;
 mod diagnostics;
 mod guard;
+mod inspect;
+mod interrupt;
+mod layout;
+mod limits;
 mod live;
 mod policy;
-#[expect(dead_code, reason = "the verbs that take them come next")]
 mod policy_settings;
 mod prompts;
 mod run;
@@ -22,7 +26,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "jp-policy", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 3 a policy failed (with --strict), 130 interrupted."
+    after_help = "Exit codes: 0 fine, 1 a call or a test failed, 2 wrong use or configuration, 3 a policy failed (with --strict), 130 interrupted, 141 standard output was closed."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -35,6 +39,8 @@ enum Verb {
     Simulate(simulate::Args),
     Test(test::Args),
     Check(check::Args),
+    Bench(bench::Args),
+    Inspect(inspect::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -60,6 +66,14 @@ enum Format {
     Json,
 }
 
+/// What a policy wants to see, as the contract calls it.
+fn view_word(view: jp_policy_guest::View) -> &'static str {
+    match view {
+        jp_policy_guest::View::Front => "front",
+        jp_policy_guest::View::Full => "full",
+    }
+}
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
@@ -79,6 +93,8 @@ pub fn main() -> ExitCode {
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
         Verb::Check(args) => check::run(&args),
+        Verb::Bench(args) => bench::run(&args),
+        Verb::Inspect(args) => inspect::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.
@@ -92,9 +108,14 @@ pub fn main() -> ExitCode {
         Ok(Exit::Failed) => ExitCode::from(1),
         Ok(Exit::Fault) => ExitCode::from(3),
         Ok(Exit::Interrupted) => ExitCode::from(130),
+        // Nothing is wrong and nobody is there to be told, as with any program that this ends by SIGPIPE.
+        Err(error) if diagnostics::is_closed_pipe(&error) => ExitCode::from(CLOSED_PIPE),
         Err(error) => {
             diagnostics::print_error(&error);
             ExitCode::from(2)
         }
     }
 }
+
+/// 128 and the number of SIGPIPE, which is what a shell says of a program that was ended by it.
+const CLOSED_PIPE: u8 = 141;

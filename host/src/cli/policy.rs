@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use inquire::Confirm;
 
@@ -15,10 +15,18 @@ use crate::{
     config::{Config, ConfigError, Plugin, PluginRun},
     policy::{
         Blueprint, Refusal,
-        wasm::{Budget, Component, Engine},
+        wasm::{Budget, Component, Engine, EngineError},
     },
     text::escape,
 };
+
+/// Whether compiled code is kept
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct CacheArgs {
+    /// Compile the policy anew, and keep nothing
+    #[arg(long)]
+    no_cache: bool,
+}
 
 /// How to choose and load a policy
 #[derive(Debug, Clone, clap::Args)]
@@ -26,34 +34,43 @@ pub(super) struct PolicyArgs {
     /// Let this component decide instead of the configured policy
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
-    /// Compile the policy anew, and keep nothing
-    #[arg(long)]
-    pub(super) no_cache: bool,
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 }
 
 /// What takes longer than this gets a line that says what is going on.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-impl PolicyArgs {
+impl CacheArgs {
     /// The engine, with compiled code in the user's cache folder where there is one.
     pub(super) fn engine(&self) -> Result<Engine> {
+        self.engine_and(|error| diagnostics::warn(&error.to_string()))
+    }
+
+    /// The same; `warn` is told if nothing can be kept there, which costs time and nothing else.
+    pub(super) fn engine_and(&self, warn: impl FnOnce(&EngineError)) -> Result<Engine> {
         let folder = (!self.no_cache).then(cache_folder).flatten();
         match folder.map(|folder| Engine::with_cache(&folder)) {
             Some(Ok(engine)) => return Ok(engine),
-            Some(Err(error)) => {
-                diagnostics::warn(&format!("compiled policies are not kept: {error}"));
-            }
+            Some(Err(error)) => warn(&error),
             None => {}
         }
         Ok(Engine::new()?)
+    }
+}
+
+impl PolicyArgs {
+    /// The engine, with compiled code in the user's cache folder where there is one.
+    pub(super) fn engine(&self) -> Result<Engine> {
+        self.cache.engine()
     }
 
     /// The policy for this configuration.
     pub(super) fn load(&self, engine: &Engine, config: &Config) -> Result<Component> {
         match (&self.policy, &config.release.policy) {
-            (Some(path), _) => {
-                patient(path, || Ok(Component::load(engine, path, None, Budget::default())?))
-            }
+            (Some(path), _) => patient(&compiling(path), || {
+                Ok(Component::load(engine, path, None, Budget::default())?)
+            }),
             (None, Some(plugin)) => load_plugin(engine, plugin),
             (None, None) => Ok(Component::embedded(engine)?),
         }
@@ -67,8 +84,9 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
     }
     let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
     let budget = Budget::default().with(plugin.limits);
-    let component =
-        patient(&plugin.path, || Ok(Component::load(engine, &plugin.path, checksum, budget)?))?;
+    let component = patient(&compiling(&plugin.path), || {
+        Ok(Component::load(engine, &plugin.path, checksum, budget)?)
+    })?;
     if plugin.run == PluginRun::Ask {
         approve(plugin, &key, &component)?;
     }
@@ -78,7 +96,8 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
 /// Asks once for each path and digest.
 fn approve(plugin: &Plugin, key: &str, component: &Component) -> Result<()> {
     let digest = component.identity().digest.clone().unwrap_or_default();
-    let path = plugin.path.canonicalize()?;
+    let path = plugin.path.canonicalize();
+    let path = path.with_context(|| format!("failed to open `{}`", plugin.path.display()))?;
     let mut approvals = Approvals::read()?;
     if approvals.has(&path, &digest) {
         return Ok(());
@@ -101,11 +120,16 @@ fn approve(plugin: &Plugin, key: &str, component: &Component) -> Result<()> {
     approvals.add(&path, &digest)
 }
 
-/// Says what is going on if it takes long: a scripting guest takes seconds to compile, once.
-fn patient<T>(path: &Path, load: impl FnOnce() -> Result<T>) -> Result<T> {
+/// What is going on while a policy is loaded: a scripting guest takes seconds to compile, once.
+pub(super) fn compiling(path: &Path) -> String {
+    format!("compiling policy {}", escape(&path.display().to_string()))
+}
+
+/// Says what is going on if it takes long.
+pub(super) fn patient<T>(text: &str, load: impl FnOnce() -> Result<T>) -> Result<T> {
     let terminal = io::stderr().is_terminal();
     let (done, wait) = std::sync::mpsc::channel::<()>();
-    let text = format!("compiling policy {}", escape(&path.display().to_string()));
+    let text = text.to_owned();
     let waiter = std::thread::spawn(move || {
         if wait.recv_timeout(PATIENCE) != Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
             return;

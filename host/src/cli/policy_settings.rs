@@ -3,10 +3,7 @@
 
 use anyhow::Result;
 
-use crate::{
-    harness::Extras,
-    policy::{Blueprint, Refusal},
-};
+use crate::harness::Extras;
 
 /// What the policy is given beyond keys and limits
 #[derive(Debug, Clone, clap::Args)]
@@ -24,20 +21,5 @@ impl PolicySettings {
     pub(super) fn read(&self) -> Result<Extras> {
         let text = |entries: &[String]| entries.join("\n");
         Ok(Extras::read("--fields", &text(&self.fields), "--options", &text(&self.options))?)
-    }
-}
-
-/// Why the policy does not take these settings, with the places in the flags.
-pub(super) fn refused(
-    extras: &Extras,
-    blueprint: &dyn Blueprint,
-    refusal: Refusal,
-) -> anyhow::Error {
-    let policy = &blueprint.identity().name;
-    match extras.refusal(policy, refusal) {
-        Ok(problems) => problems.into(),
-        Err(other) => {
-            anyhow::Error::from(other).context(format!("release policy \"{policy}\" can't be used"))
-        }
     }
 }

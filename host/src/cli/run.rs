@@ -15,6 +15,7 @@ use serde_json::json;
 use super::{
     Exit, Format, diagnostics,
     guard::Guard,
+    limits::enough_open_files,
     live::{Live, Screen},
     policy::{PolicyArgs, refused},
     prompts::Terminal,
@@ -62,7 +63,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "policy")]
     no_limits: bool,
     /// Stop a call that runs longer than this, for instance 30s
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = more_than_nothing)]
     timeout: Option<Duration>,
     /// The folder that the calls run in
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -85,6 +86,17 @@ pub(super) struct Args {
     /// No live view, no timeline, no sums
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// A duration in which something can happen.
+fn more_than_nothing(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => {
+            Err("no call ends within no time: expected more than 0s, for instance 30s".to_owned())
+        }
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -124,7 +136,12 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     };
     let (root, _scratch) = workspace(args, guard.as_deref())?;
-    let blueprint = args.policy.load(&args.policy.engine()?, &config)?;
+    let engine = args.policy.cache.engine_and(|error| {
+        if !args.quiet {
+            diagnostics::warn(&error.to_string());
+        }
+    })?;
+    let blueprint = args.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
     let server = Server::new(&config, Workspace { root, ..Workspace::default() });
     let server = match &guard {
@@ -139,8 +156,10 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         timeout: args.timeout,
         carried: Carried::default(),
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    enough_open_files()?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_all().build();
+    let runtime = runtime.context("failed to start the event loop")?;
     let start = Instant::now();
     let (finished, interrupted) = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {
@@ -207,7 +226,7 @@ fn workspace(args: &Args, guard: Option<&Guard>) -> Result<(PathBuf, Option<temp
     if let Some(guard) = guard {
         guard.scratch(scratch.path());
     }
-    let skipped = scratch.path().canonicalize()?;
+    let skipped = scratch.path().canonicalize().context("failed to open the scratch folder")?;
     copy(&root, scratch.path(), &skipped)
         .with_context(|| format!("failed to copy workspace `{}`", args.workspace.display()))?;
     Ok((scratch.path().to_owned(), Some(scratch)))

@@ -1,6 +1,8 @@
 //! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it.
 
 mod axis;
+#[cfg(feature = "wasm")]
+pub mod bench;
 #[cfg(feature = "check")]
 pub mod check;
 mod decisions;
@@ -9,6 +11,8 @@ mod dump;
 mod extras;
 mod junit;
 mod notation;
+#[cfg(feature = "wasm")]
+pub mod plot;
 mod recorded;
 mod scenario;
 mod simulate;

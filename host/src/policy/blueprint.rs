@@ -37,6 +37,17 @@ pub trait Blueprint: Send + Sync {
     ) -> Result<Box<dyn Policy>, Refusal>;
 }
 
+/// What a question cost a policy, as far as the host counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Instructions of the last question.
+    pub fuel: u64,
+    /// Bytes of all its linear memories. They never shrink, so this is the peak.
+    pub memory: usize,
+    /// Elements of all its tables.
+    pub table: usize,
+}
+
 /// The policy of one batch: what the scheduler asks.
 pub trait Policy: Send + Sync {
     /// What it wants to see.
@@ -48,6 +59,11 @@ pub trait Policy: Send + Sync {
     /// Why the parked call does not start now, in the policy's words, if it has any.
     fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
         let _ = (batch, call);
+        None
+    }
+
+    /// What the last question cost; none where nothing is counted, as with native rules.
+    fn spent(&self) -> Option<Spent> {
         None
     }
 }

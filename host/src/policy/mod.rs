@@ -10,6 +10,6 @@ mod native;
 #[cfg(feature = "wasm")]
 pub mod wasm;
 
-pub use blueprint::{Arguments, Blueprint, Identity, Policy};
+pub use blueprint::{Arguments, Blueprint, Identity, Policy, Spent};
 pub use fault::{Fault, FaultKind, Invalid, Refusal};
 pub use native::Native;

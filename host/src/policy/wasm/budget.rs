@@ -93,6 +93,16 @@ impl Limiter {
     pub(super) fn new(budget: Budget) -> Self {
         Self { budget, memory: 0, table_elements: 0 }
     }
+
+    /// Bytes of all memories.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// Elements of all tables.
+    pub(super) fn table_elements(&self) -> usize {
+        self.table_elements
+    }
 }
 
 /// Counts the growth of one memory or table towards what all of them hold together. Growth past its own `maximum` is refused

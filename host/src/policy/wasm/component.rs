@@ -116,20 +116,8 @@ impl Component {
         checksum: Option<&str>,
         budget: Budget,
     ) -> Result<Self, LoadError> {
+        let bytes = read(path, budget)?;
         let shown = path.display().to_string();
-        let read_error = |error| LoadError::Read { path: shown.clone(), error };
-        let length = fs::metadata(path).map_err(read_error)?.len();
-        if path.is_dir() {
-            return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
-        }
-        // Reading a FIFO or a device would wait or never end.
-        if !path.is_file() {
-            return Err(LoadError::NotAComponent { path: shown, found: "not a regular file" });
-        }
-        if length > budget.file {
-            return Err(LoadError::TooLarge { path: shown, length, budget: budget.file });
-        }
-        let bytes = fs::read(path).map_err(read_error)?;
         if let Some(expected) = checksum {
             let found = digest(&bytes);
             if !found.eq_ignore_ascii_case(expected) {
@@ -141,6 +129,11 @@ impl Component {
             }
         }
         Self::from_bytes(engine, &shown, &bytes, budget)
+    }
+
+    /// Reads a file that may be a policy, if it is a file of a size that the budget has.
+    pub fn read(path: &Path, budget: Budget) -> Result<Vec<u8>, LoadError> {
+        read(path, budget)
     }
 
     /// The default policy, embedded in the host.
@@ -155,11 +148,7 @@ impl Component {
         bytes: &[u8],
         budget: Budget,
     ) -> Result<Self, LoadError> {
-        let path = path.to_owned();
-        if let Some(found) = what_else(bytes) {
-            return Err(LoadError::NotAComponent { path, found });
-        }
-        Self::with_contracts(engine, path, bytes, budget, CONTRACTS)
+        Self::with_contracts(engine, path.to_owned(), bytes, budget, CONTRACTS)
     }
 
     /// The first of these contracts that fits; if none does, what keeps the component from the one it comes nearest.
@@ -170,11 +159,19 @@ impl Component {
         budget: Budget,
         contracts: &[&'static dyn Contract],
     ) -> Result<Self, LoadError> {
-        if let Some(weight) = too_heavy(bytes) {
-            return Err(LoadError::TooHeavy { path, weight });
-        }
-        let component = wasmtime::component::Component::new(engine.inner(), bytes)
-            .map_err(|error| LoadError::Compile { path: path.clone(), error })?;
+        let component = compile(engine, &path, bytes)?;
+        Self::fitted(engine, path, bytes, &component, budget, contracts)
+    }
+
+    /// The same for one that is compiled.
+    pub(super) fn fitted(
+        engine: &Engine,
+        path: String,
+        bytes: &[u8],
+        component: &wasmtime::component::Component,
+        budget: Budget,
+        contracts: &[&'static dyn Contract],
+    ) -> Result<Self, LoadError> {
         if let Some(resources) = component.resources_required() {
             let counts = [("memories", resources.num_memories), ("tables", resources.num_tables)];
             if let Some((what, _)) =
@@ -186,7 +183,7 @@ impl Component {
         }
         let mut nearest: Option<Box<Misfit>> = None;
         for &contract in contracts {
-            match contract.fit(engine.inner(), &component) {
+            match contract.fit(engine.inner(), component) {
                 Ok(linked) => {
                     let identity = Identity { name: String::new(), digest: Some(digest(bytes)) };
                     let loaded =
@@ -218,6 +215,10 @@ impl Component {
         Ok(Self(Arc::new(loaded)))
     }
 
+    pub(super) fn loaded(&self) -> &Loaded {
+        &self.0
+    }
+
     /// The version of the contract that it was built for.
     pub fn version(&self) -> &'static str {
         self.0.contract.version()
@@ -236,6 +237,41 @@ impl Blueprint for Component {
     ) -> Result<Box<dyn Policy>, Refusal> {
         Ok(Box::new(Configured::new(self.0.clone(), settings, arguments)?))
     }
+}
+
+/// Reads a file that may be a policy.
+pub(super) fn read(path: &Path, budget: Budget) -> Result<Vec<u8>, LoadError> {
+    let shown = path.display().to_string();
+    let read_error = |error| LoadError::Read { path: shown.clone(), error };
+    let length = fs::metadata(path).map_err(read_error)?.len();
+    if path.is_dir() {
+        return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
+    }
+    // Reading a FIFO or a device would wait or never end.
+    if !path.is_file() {
+        return Err(LoadError::NotAComponent { path: shown, found: "not a regular file" });
+    }
+    if length > budget.file {
+        return Err(LoadError::TooLarge { path: shown, length, budget: budget.file });
+    }
+    fs::read(path).map_err(read_error)
+}
+
+/// Compiles what may be a component.
+pub(super) fn compile(
+    engine: &Engine,
+    path: &str,
+    bytes: &[u8],
+) -> Result<wasmtime::component::Component, LoadError> {
+    let path = path.to_owned();
+    if let Some(found) = what_else(bytes) {
+        return Err(LoadError::NotAComponent { path, found });
+    }
+    if let Some(weight) = too_heavy(bytes) {
+        return Err(LoadError::TooHeavy { path, weight });
+    }
+    wasmtime::component::Component::new(engine.inner(), bytes)
+        .map_err(|error| LoadError::Compile { path, error })
 }
 
 /// What a file is that is no component; none if it may be one.

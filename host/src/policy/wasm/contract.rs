@@ -16,6 +16,9 @@ pub(super) trait Contract: Send + Sync {
     /// Its number: `0.1.0`.
     fn version(&self) -> &'static str;
 
+    /// The interfaces that the host offers to it.
+    fn imports(&self) -> &'static [&'static str];
+
     /// Everything that keeps the component from being a policy of this version; none: it is one, ready to be instantiated.
     fn fit(
         &self,

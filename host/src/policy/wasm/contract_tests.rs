@@ -52,6 +52,10 @@ impl Contract for V0_0_1 {
         "0.0.1"
     }
 
+    fn imports(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn fit(
         &self,
         engine: &Wasmtime,

@@ -30,8 +30,19 @@ struct Inner {
 
 /// The machine does not have what an engine needs.
 #[derive(Debug, thiserror::Error)]
-#[error("the WebAssembly engine can't be started: {0:#}")]
-pub struct EngineError(wasmtime::Error);
+pub enum EngineError {
+    /// There is no engine at all.
+    #[error("the WebAssembly engine can't be started: {0:#}")]
+    Start(wasmtime::Error),
+    /// Compiled code can't be kept where it should be. An engine that keeps none works.
+    #[error("compiled code can't be kept in `{folder}`: {error:#}")]
+    Cache {
+        /// Where.
+        folder: String,
+        /// Why.
+        error: wasmtime::Error,
+    },
+}
 
 impl Engine {
     /// An engine with its clock. The clock's thread sleeps until a question is open.
@@ -46,7 +57,9 @@ impl Engine {
     pub fn with_cache(folder: &Path) -> Result<Self, EngineError> {
         let mut config = CacheConfig::new();
         config.with_directory(folder);
-        Self::build(Some(Cache::new(config).map_err(EngineError)?))
+        let cache = Cache::new(config)
+            .map_err(|error| EngineError::Cache { folder: folder.display().to_string(), error })?;
+        Self::build(Some(cache))
     }
 
     fn build(cache: Option<Cache>) -> Result<Self, EngineError> {
@@ -58,7 +71,7 @@ impl Engine {
             .max_wasm_stack(STACK)
             .cranelift_opt_level(OptLevel::Speed)
             .cache(cache);
-        let engine = wasmtime::Engine::new(&config).map_err(EngineError)?;
+        let engine = wasmtime::Engine::new(&config).map_err(EngineError::Start)?;
         let ticker = Ticker::start(engine.clone());
         Ok(Self(Arc::new(Inner { engine, ticker })))
     }

@@ -125,7 +125,7 @@ pub(super) fn fit(
 }
 
 /// The versions of `jp:plugin` among the names of exports.
-fn versions<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn versions<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut versions: Vec<String> = names
         .filter_map(|name| Some(name.strip_prefix("jp:plugin/")?.split_once('@')?.1.to_owned()))
         .collect();
@@ -220,29 +220,34 @@ const CURES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Whether an import is WASI's, of any version.
+pub(super) fn is_wasi(import: &str) -> bool {
+    import.starts_with("wasi:") || import.starts_with("wasi_")
+}
+
+/// Why there is no WASI, and how the component's toolchain builds without it, as far as it can be told from its bytes.
+pub(super) fn without_wasi(bytes: &[u8]) -> [String; 2] {
+    let said = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+    let cure = match CURES.iter().find(|(needle, _)| said(needle)) {
+        Some((_, cure)) => (*cure).to_owned(),
+        None => {
+            let mut cures: Vec<&str> = CURES.iter().map(|(_, cure)| *cure).collect();
+            cures.dedup();
+            cures.join("\n  ")
+        }
+    };
+    let why =
+        "a policy has no file, network, clock, environment or random number, so WASI is not there";
+    [why.to_owned(), cure]
+}
+
 impl Misfit {
     /// Adds what to do, from what is known of the component.
     pub(super) fn with_hints(mut self, bytes: &[u8], known: &[&str]) -> Self {
         self.known = known.iter().map(ToString::to_string).collect();
         self.versions.retain(|version| !known.contains(&version.as_str()));
-        if self
-            .missing_imports
-            .iter()
-            .any(|name| name.starts_with("wasi:") || name.starts_with("wasi_"))
-        {
-            self.hints.push("a policy has no file, network, clock, environment or random number, so WASI is not there".to_owned());
-            let said = |needle: &str| {
-                bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
-            };
-            let cure = CURES.iter().find(|(needle, _)| said(needle));
-            match cure {
-                Some((_, cure)) => self.hints.push((*cure).to_owned()),
-                None => {
-                    let mut cures: Vec<&str> = CURES.iter().map(|(_, cure)| *cure).collect();
-                    cures.dedup();
-                    self.hints.push(cures.join("\n  "));
-                }
-            }
+        if self.missing_imports.iter().any(|name| is_wasi(name)) {
+            self.hints.extend(without_wasi(bytes));
         }
         if !self.versions.is_empty() {
             self.hints.push(

@@ -7,7 +7,7 @@ use wasmtime::{Store, Trap};
 
 use super::{Budget, Engine, budget::Exceeded, component::Loaded, contract::World, state::State};
 use crate::{
-    policy::{Arguments, FaultKind, Policy, Refusal},
+    policy::{Arguments, FaultKind, Policy, Refusal, Spent},
     text::clean_to,
 };
 
@@ -54,7 +54,7 @@ impl Instance {
         Ok(clean_to(&name, NAME))
     }
 
-    fn configure(&mut self, settings: &Settings) -> Result<View, Refusal> {
+    pub(super) fn configure(&mut self, settings: &Settings) -> Result<View, Refusal> {
         let budget = self.budget;
         let configured = self.call(budget.start_fuel, |store, world| {
             let configured = world.configure(store, settings)?;
@@ -76,7 +76,7 @@ impl Instance {
         })
     }
 
-    fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
+    pub(super) fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
         let budget = self.budget;
         let answer = self.call(budget.fuel, |store, world| {
             let answer = world.release(store, batch)?;
@@ -87,6 +87,22 @@ impl Instance {
             within(bytes, budget).map(|()| answer)
         })?;
         answer.map_err(|message| FaultKind::Error { message: clean_to(&message, MESSAGE) })
+    }
+
+    /// Whether it has reasons of its own.
+    pub(super) fn explains(&self) -> bool {
+        self.world.explains()
+    }
+
+    /// What the last call cost that had this much fuel. Counted only when asked for.
+    pub(super) fn spent(&self, fuel: u64) -> Spent {
+        let limiter = &self.store.data().limiter;
+        Spent {
+            // Fuel is on in every engine of ours.
+            fuel: fuel.saturating_sub(self.store.get_fuel().unwrap_or(fuel)),
+            memory: limiter.memory(),
+            table: limiter.table_elements(),
+        }
     }
 
     /// Calls into the guest under the budget of one question.
@@ -129,7 +145,7 @@ impl Configured {
     ) -> Result<Self, Refusal> {
         let mut instance = Instance::start(&loaded, arguments.clone()).map_err(Refusal::Fault)?;
         let view = instance.configure(settings)?;
-        let failed = !instance.world.explains();
+        let failed = !instance.explains();
         let reasons =
             Reasons { loaded, settings: settings.clone(), arguments, instance: None, failed };
         Ok(Self { instance, view, reasons })
@@ -147,6 +163,10 @@ impl Policy for Configured {
 
     fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
         self.reasons.explain(batch, call)
+    }
+
+    fn spent(&self) -> Option<Spent> {
+        Some(self.instance.spent(self.instance.budget.fuel))
     }
 }
 

@@ -82,6 +82,10 @@ impl Contract for V0_1 {
         "0.1.0"
     }
 
+    fn imports(&self) -> &'static [&'static str] {
+        IMPORTS
+    }
+
     fn fit(
         &self,
         engine: &Engine,
