@@ -3,10 +3,13 @@
 mod approvals;
 mod build;
 mod diagnostics;
+mod explain;
 mod guard;
 mod live;
 mod policy;
 mod prompts;
+mod recording;
+mod replay;
 mod run;
 mod simulate;
 mod test;
@@ -31,6 +34,8 @@ enum Verb {
     Run(run::Args),
     Simulate(simulate::Args),
     Test(test::Args),
+    Replay(replay::Args),
+    Explain(explain::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -74,6 +79,8 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
+        Verb::Replay(args) => replay::run(&args),
+        Verb::Explain(args) => explain::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.

@@ -28,7 +28,7 @@ pub(super) struct PolicyArgs {
     pub(super) policy: Option<PathBuf>,
     /// Compile the policy anew, and keep nothing
     #[arg(long)]
-    no_cache: bool,
+    pub(super) no_cache: bool,
 }
 
 /// What takes longer than this gets a line that says what is going on.

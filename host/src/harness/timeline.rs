@@ -13,16 +13,16 @@ use crate::{
 };
 
 /// The widest terminal that is used up: wider bars tell no more.
-const WIDEST: usize = 160;
+pub(super) const WIDEST: usize = 160;
 
 /// Rows of a long batch; of what is longer, the first and the last ones are shown.
-const ROWS: usize = 60;
+pub(super) const ROWS: usize = 60;
 
 /// The label's share of a wide terminal.
-const LABEL: usize = 32;
+pub(super) const LABEL: usize = 32;
 
 /// Columns of a terminal on which waiting times are left out.
-const NARROW: usize = 72;
+pub(super) const NARROW: usize = 72;
 
 const WAITING: Style = AnsiColor::BrightBlack.on_default();
 const RUNNING: Style = AnsiColor::Cyan.on_default();
@@ -74,17 +74,17 @@ pub fn timeline(record: &Record, width: usize, styled: bool) -> String {
     out
 }
 
-fn right(text: &str, width: usize) -> String {
+pub(super) fn right(text: &str, width: usize) -> String {
     format!("{:pad$}{text}", "", pad = width.saturating_sub(text.width()))
 }
 
-struct Scale {
-    until: Instant,
-    cells: usize,
+pub(super) struct Scale {
+    pub(super) until: Instant,
+    pub(super) cells: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cell {
+pub(super) enum Cell {
     Blank,
     Waiting,
     Running,
@@ -106,7 +106,7 @@ impl Scale {
         cells[from..to.min(self.cells)].fill(with);
     }
 
-    fn bar(&self, call: &CallRecord) -> Vec<Cell> {
+    pub(super) fn bar(&self, call: &CallRecord) -> Vec<Cell> {
         let mut cells = vec![Cell::Blank; self.cells];
         for span in call.parked.iter().filter(|span| span.to != Some(span.from)) {
             self.fill(&mut cells, span.from, span.to, Cell::Waiting);
@@ -126,7 +126,7 @@ impl Scale {
     }
 
     /// Round times over the cells, as many as fit.
-    fn axis(&self) -> String {
+    pub(super) fn axis(&self) -> String {
         const ROOM: usize = 12;
         const STEPS: [Instant; 3] = [1, 2, 5];
         let fitting = (self.cells / ROOM).max(1) as Instant;
@@ -151,7 +151,7 @@ impl Scale {
     }
 }
 
-fn paint(cells: &[Cell], styled: bool) -> String {
+pub(super) fn paint(cells: &[Cell], styled: bool) -> String {
     let mut out = String::new();
     for run in cells.chunk_by(|a, b| a == b) {
         let (character, style) = match run[0] {
@@ -172,14 +172,14 @@ fn paint(cells: &[Cell], styled: bool) -> String {
 }
 
 /// What stands behind a bar: how long the call waited and ran, and how it came out.
-struct Note {
-    waited: String,
-    ran: String,
-    outcome: &'static str,
+pub(super) struct Note {
+    pub(super) waited: String,
+    pub(super) ran: String,
+    pub(super) outcome: &'static str,
 }
 
 impl Note {
-    fn new(call: &CallRecord) -> Self {
+    pub(super) fn new(call: &CallRecord) -> Self {
         let sum = |spans: &mut dyn Iterator<Item = Span>| {
             spans.filter_map(|span| Some(span.to? - span.from)).sum::<Instant>()
         };
