@@ -25,10 +25,11 @@ use crate::{
     text::clean,
 };
 
-/// Say why calls wait: key, limit, holders, place in line, barrier, or the policy's own reason
+/// Say why calls wait, at an instant or from beginning to end
 ///
-/// Without --at: how each call waited from beginning to end. A record is explained by what really happened; its policy is asked
-/// for its reasons again where its file is still the same, or is given.
+/// By key, limit, holders and place in line, by the barrier, or in the policy's own words. Without --at: how each call waited from
+/// beginning to end. A record is explained by what really happened; its policy is asked for its reasons again where its file is
+/// still the same, or is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   jp-policy explain today.jsonl

@@ -25,7 +25,7 @@ use crate::{
     text::clean,
 };
 
-/// Let other policies decide about the same calls, and show the outcomes side by side
+/// Let other policies decide about the same calls, side by side
 ///
 /// Of a record (`run --record`): what really happened, and what each policy would have done with the same calls, arrivals,
 /// approvals, durations, questions, failures and cancels, in virtual time. Of a scenario: the default policy, the scenario's own

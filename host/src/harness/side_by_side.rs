@@ -151,12 +151,10 @@ fn sums(outcome: &Outcome, first: &Outcome, name: &str) -> String {
         more if more.is_empty() => duration(to),
         more => format!("{} ({more})", duration(to)),
     };
-    let by = match (&outcome.policy.digest, outcome.real) {
-        (_, true) => format!(" under policy {}", clean(&outcome.policy.name)),
-        (Some(digest), false) => {
-            format!(" ({})", clean(digest).chars().take(19).collect::<String>())
-        }
-        (None, false) => String::new(),
+    let by = if outcome.real {
+        format!(" under policy {}", clean(&outcome.policy.name))
+    } else {
+        String::new()
     };
     let record = &outcome.record;
     let decisions = record.decisions;
