@@ -79,11 +79,11 @@ fn an_instant() {
     insta::assert_snapshot!(explain(&dir, &["s.toml", "--at", "2"]), @r"
     at 2s:
       3 C, since 0s: key disk (limit 2) held by 1 A (since 1s), 2 B (since 1s), next in line
-      4 D, since 0s: key disk (limit 2) held by 1 A (since 1s), 2 B (since 1s), behind 3 C
+      4 D, since 0s: key disk (limit 2) held by 1 A (since 1s), 2 B (since 1s), 2nd in line, behind 3 C
     ");
     insta::assert_snapshot!(explain(&dir, &["s.toml", "--at", "2.5s", "D"]), @r"
     at 2.5s:
-      4 D, since 0s: key disk (limit 2) held by 1 A (since 1s), 2 B (since 1s), behind 3 C
+      4 D, since 0s: key disk (limit 2) held by 1 A (since 1s), 2 B (since 1s), 2nd in line, behind 3 C
     ");
     insta::assert_snapshot!(explain(&dir, &["s.toml", "--at", "1h"]), @r"
     at 1h00m nothing waits: the last thing happened at 6s

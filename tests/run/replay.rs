@@ -190,6 +190,39 @@ fn a_scenario_is_shown_under_the_default_policy_and_the_other_one() {
     ");
 }
 
+/// A field that the policy of the record would not have taken, for one that does; and another limit.
+#[test]
+fn configuration_can_be_laid_over_that_of_the_record() {
+    let dir = Dir::new();
+    dir.tool("edit", "concurrency = { key = \"disk\" }", "true");
+    dir.batch(&json!([{ "id": "a", "name": "edit" }, { "id": "b", "name": "edit" }]));
+    dir.run().args(["--record", "r.jsonl"]).end().code(0);
+    let second = |layer: &str, more: &[&str]| {
+        dir.write("layer.toml", format!("[conversation.tools.edit.concurrency]\n{layer}\n"));
+        let args = ["replay", "r.jsonl", "--format", "json", "--config", "layer.toml"];
+        let ended = dir.program().args(args).args(more).end().code(0);
+        let outcome = &ended.json()["data"]["outcomes"][1];
+        assert_eq!(outcome["left_out"], json!([]));
+        let (ended, started) = (&outcome["calls"][0]["ended"], &outcome["calls"][1]["started"]);
+        (number(started), number(ended))
+    };
+    let delay = policy("policies/delay.wasm");
+    let (started, ended) = second("delay = \"5s\"", &["--policy", &delay.display().to_string()]);
+    assert_eq!(started, ended + 5_000_000_000);
+    let (started, ended) = second("limit = 2", &[]);
+    assert!(started < ended, "{started} {ended}");
+    dir.write("layer.toml", "[conversation.tools.edit]\nconcurrency = -1\n");
+    let args = ["replay", "r.jsonl", "--config", "layer.toml"];
+    let stderr = dir.program().args(args).end().code(2).stderr();
+    assert_eq!(
+        stderr.lines().next(),
+        Some(
+            "error: tool `edit`: `concurrency` is -1, expected a whole number from 0 to 4294967295"
+        ),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn a_policy_that_fails_is_shown_and_is_an_exit_code_on_request() {
     let dir = real();

@@ -1,6 +1,7 @@
 //! `jp-policy explain`: why calls wait, of a scenario or a record.
 
 use std::{
+    collections::HashSet,
     io::{self, Write},
     path::PathBuf,
 };
@@ -16,7 +17,10 @@ use super::{
 use crate::{
     batch::{CallId, Instant, KeyIndex},
     config::{Config, nearest},
-    harness::{Account, Holder, Input, Stretch, Waits, Why, recorded_config, timeline::duration},
+    harness::{
+        Account, Holder, Input, Stretch, Waits, Why, recorded_config,
+        timeline::{duration, fit},
+    },
     policy::{
         Blueprint,
         wasm::{Component, Engine},
@@ -239,6 +243,12 @@ impl Shown<'_> {
         format!("{} {}", u64::from(call) + 1, clean(self.label(call)))
     }
 
+    /// The name in a line about another call.
+    fn short(&self, call: CallId) -> String {
+        const LABEL: usize = 24;
+        fit(&self.name(call), LABEL).trim_end().to_owned()
+    }
+
     fn key(&self, key: KeyIndex) -> &str {
         self.account.record.keys.get(key as usize).map_or("", String::as_str)
     }
@@ -337,23 +347,25 @@ impl Shown<'_> {
 
     /// Who holds the slots at an instant, and the place in line.
     fn at_once(&self, holders: &[Holder], ahead: &[CallId]) -> (String, String) {
-        let holders = holders.iter().map(|holder| {
+        let held = list(holders, |holder| {
             let stopping = if holder.stopping { ", being stopped" } else { "" };
-            format!("{} (since {}{stopping})", self.name(holder.call), duration(holder.since))
+            format!("{} (since {}{stopping})", self.short(holder.call), duration(holder.since))
         });
-        let place = match ahead.len() {
-            0 => ", next in line".to_owned(),
-            1 => format!(", behind {}", self.names(ahead)),
-            n => format!(", {n} ahead: {}", self.names(ahead)),
+        let place = match ahead {
+            [] => ", next in line".to_owned(),
+            [.., last] => {
+                format!(", {} in line, behind {}", ordinal(ahead.len() + 1), self.short(*last))
+            }
         };
-        (list(&holders.collect::<Vec<_>>()), place)
+        (held, place)
     }
 
     /// Who held the slots one after the other, and who was ahead and none of these.
     fn over_time(&self, key: KeyIndex, ahead: &[CallId], stretch: &Stretch) -> (String, String) {
         let held = self.account.held(key, stretch);
+        let known: HashSet<CallId> = held.iter().copied().collect();
         let others: Vec<CallId> =
-            ahead.iter().copied().filter(|call| !held.contains(call)).collect();
+            ahead.iter().copied().filter(|call| !known.contains(call)).collect();
         let place = match self.names(&others) {
             names if names.is_empty() => names,
             names => format!(", behind {names}"),
@@ -362,7 +374,7 @@ impl Shown<'_> {
     }
 
     fn names(&self, calls: &[CallId]) -> String {
-        list(&calls.iter().map(|call| self.name(*call)).collect::<Vec<_>>())
+        list(calls, |call| self.short(*call))
     }
 
     fn waits_json(&self, waits: &Waits) -> Json {
@@ -406,12 +418,24 @@ impl Shown<'_> {
     }
 }
 
+/// `2nd`, `3rd`, `11th`.
+fn ordinal(n: usize) -> String {
+    let ending = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}
+
 /// The first of several, and how many more there are.
-fn list(names: &[String]) -> String {
+fn list<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
     const SHOWN: usize = 4;
-    let mut list = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > SHOWN {
-        list += &format!(" and {} more", names.len() - SHOWN);
+    let mut list = items.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", ");
+    if items.len() > SHOWN {
+        list += &format!(" and {} more", items.len() - SHOWN);
     }
     list
 }

@@ -13,7 +13,7 @@ use crate::{
     batch::CallId,
     config::Config,
     harness::{
-        Assumed, Input, Outcome, Real, Scenario, SimulateError, replay,
+        Assumed, Input, Outcome, Real, Scenario, SimulateError, laid_over, replay,
         side_by_side::{names, side_by_side},
     },
     policy::{
@@ -34,6 +34,7 @@ use crate::{
 #[command(after_help = "Examples:
   jp-policy replay today.jsonl --policy delay.wasm
   jp-policy replay today.jsonl --policy delay.wasm --policy cap.wasm --format json
+  jp-policy replay today.jsonl --policy delay.wasm --config with-a-delay.toml
   jp-policy replay policies/delay/scenarios/from-start.toml --policy policies/delay.wasm
 
 Exit codes: 0 every policy came to the end, 2 wrong use or a file that can't be read, 3 a policy failed (with --strict).")]
@@ -43,6 +44,9 @@ pub(super) struct Args {
     /// Let this component decide; more than one is fine [default: the default policy]
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
+    /// Lay configuration over that of the record: another limit, or a field for a policy; a policy in it decides too
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    config: Vec<PathBuf>,
     /// Compile the policies anew, and keep nothing
     #[arg(long)]
     no_cache: bool,
@@ -57,7 +61,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit> {
     let input = Input::read(&args.file)?;
     let engine = PolicyArgs { policy: None, no_cache: args.no_cache }.engine()?;
-    let (mut outcomes, scenario, assumed) = match input {
+    let real = matches!(input, Input::Record(_));
+    let (mut outcomes, mut scenario, assumed) = match input {
         Input::Record(file) => {
             conclusion(&args.file, &file);
             let Real { outcome, scenario, assumed } = Real::new(&file)?;
@@ -65,7 +70,13 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
         Input::Scenario(scenario) => (Vec::new(), *scenario, Vec::new()),
     };
-    for policy in policies(args, &engine, outcomes.is_empty().then_some(&scenario))? {
+    let config = scenario.config.clone()?;
+    if !args.config.is_empty() {
+        scenario.config = Ok(laid_over(&config, &args.config)?);
+    }
+    // That of a record has decided already.
+    let decided = if real { config.release.policy.map(|plugin| plugin.path) } else { None };
+    for policy in policies(args, &engine, &scenario, real, decided.as_deref())? {
         outcomes.push(outcome(args, &scenario, &policy)?);
     }
     let mut out = anstream::stdout().lock();
@@ -94,18 +105,25 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 }
 
 /// The policies in the order of their outcomes. A scenario is shown under the default policy first, and under its own.
-fn policies(args: &Args, engine: &Engine, scenario: Option<&Scenario>) -> Result<Vec<Component>> {
+fn policies(
+    args: &Args,
+    engine: &Engine,
+    scenario: &Scenario,
+    real: bool,
+    decided: Option<&Path>,
+) -> Result<Vec<Component>> {
     let load = |path: Option<&Path>, config: &Config| {
         let policy = path.map(Path::to_owned);
         PolicyArgs { policy, no_cache: args.no_cache }.load(engine, config)
     };
+    let config = scenario.config.as_ref().map_err(Clone::clone)?;
+    let own = config.release.policy.as_ref().map(|plugin| plugin.path.as_path());
+    let own = own.is_some() && own != decided;
     let mut policies = Vec::new();
-    if args.policy.is_empty() || scenario.is_some() {
+    if !real || (args.policy.is_empty() && !own) {
         policies.push(load(None, &Config::default())?);
     }
-    if let Some(Ok(config)) = scenario.map(|scenario| &scenario.config)
-        && config.release.policy.is_some()
-    {
+    if own {
         policies.push(load(None, config)?);
     }
     for path in &args.policy {

@@ -19,7 +19,7 @@ pub use explain::{Account, Holder, Stretch, Waits, Why};
 pub use input::{Input, InputError};
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use recorded::{Assumed, Assumption, Recorded, recorded_config, recorded_scenario};
-pub use replay::{LeftOut, Outcome, Real, replay};
+pub use replay::{LeftOut, Outcome, Real, laid_over, replay};
 pub use scenario::{CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use verdict::{Mismatch, judge, mismatches};

@@ -1,13 +1,16 @@
 //! What other policies would have done with the same calls: outcomes to be held against each other.
 
+use std::path::PathBuf;
+
 use super::{
     recorded::{Assumed, recorded_config, recorded_scenario},
     scenario::Scenario,
     simulate::{SimulateError, simulate},
+    write::config_toml,
 };
 use crate::{
     batch::{CallId, Instant},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, Severity, Source},
     policy::{Arguments, Blueprint, Identity, Refusal},
     record::{Record, RecordFile, RecordedFault},
 };
@@ -93,6 +96,24 @@ impl Outcome {
         started.sort_unstable();
         started.into_iter().map(|(_, call)| call).collect()
     }
+}
+
+/// A configuration with files, and folders of files, laid over it: what the calls of a batch would have had with another limit, or
+/// with a field that the policy they really ran under does not know.
+pub fn laid_over(config: &Config, paths: &[PathBuf]) -> Result<Config, ConfigError> {
+    let mut problems = Vec::new();
+    let mut sources = vec![Source::new("the configuration so far", config_toml(config))];
+    for path in paths {
+        sources.extend(Source::read(path, &mut problems));
+    }
+    if !problems.is_empty() {
+        return Err(ConfigError(problems));
+    }
+    Config::from_sources(&sources).map_err(|ConfigError(mut problems)| {
+        // Warnings are mostly about what the first layer leaves out.
+        problems.retain(|problem| problem.severity == Severity::Error);
+        ConfigError(problems)
+    })
 }
 
 /// Lives through a scenario under a policy. Further fields of keys and options that the policy refuses are left out, and said:
