@@ -178,6 +178,11 @@ fn a_record() {
         "policy delay: key disk pauses s after the last end, until s"
     );
 
+    // The same words were recorded when it happened.
+    let record = dir.read("r.jsonl");
+    let reason = "\"event\":\"reason\",\"call\":1,\"reason\":\"key disk pauses 0.03s after the last end, until ";
+    assert_eq!(record.matches(reason).count(), 1, "{record}");
+
     // A file that is another one now is not asked.
     dir.write(
         "delay.wasm",

@@ -178,8 +178,8 @@ impl Account {
         waits.collect()
     }
 
-    /// How each call waited, in stretches of one reason each; calls in written order. What took no time is left out, and being
-    /// asked about counts to the stretch before it.
+    /// How each call waited, in stretches of one reason each; calls in written order. What took no time is left out, and the time
+    /// in which the policy thinks counts to the stretch before it.
     pub fn history(&mut self) -> Vec<Vec<Stretch>> {
         let mut history: Vec<Vec<Stretch>> = vec![Vec::new(); self.calls.len()];
         let mut walk = Walk::new(self);
@@ -416,10 +416,10 @@ impl Walk {
     }
 }
 
-/// Without what took no time, and with what was being asked about as part of the stretch before it.
+/// With what was being asked about as part of the stretch before it, and what goes on after it as one.
 fn tidy(stretches: Vec<Stretch>) -> Vec<Stretch> {
     let mut tidied: Vec<Stretch> = Vec::new();
-    for stretch in stretches.into_iter().filter(|stretch| stretch.to != Some(stretch.from)) {
+    for stretch in stretches {
         match tidied.last_mut() {
             Some(last) if last.to == Some(stretch.from) && goes_on(last, &stretch) => {
                 last.to = stretch.to;
