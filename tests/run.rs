@@ -11,6 +11,7 @@ mod run {
     mod broken_calls;
     mod display;
     mod example;
+    mod explain;
     mod faults;
     mod forms;
     mod help;
@@ -19,8 +20,10 @@ mod run {
     mod output;
     mod processes;
     mod questions;
+    mod record;
     mod refusals;
     mod refused_config;
+    mod replay;
     mod signals;
     mod simulate;
     mod support;

@@ -15,6 +15,18 @@ pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecutionId(u64);
 
+impl ExecutionId {
+    /// Its number, for records.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The execution of a record that has this number.
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 /// Where a call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {

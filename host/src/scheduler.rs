@@ -12,6 +12,10 @@
 //!
 //! What has happened together may be told together: one decision answers it all.
 
+mod question;
+#[cfg(feature = "check")]
+mod search;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use jp_policy_guest::{self as contract, Decision, Settings, View, rules};
@@ -21,6 +25,8 @@ use crate::{
     config::{Guard, OnFault},
     policy::{Fault, FaultKind, Identity, Policy, guard},
 };
+
+pub use question::{Answer, Question};
 
 /// A wake-up nearer than this counts as this: the clocks that drive the scheduler are no finer.
 pub const MIN_WAKE: Instant = 1_000_000;
@@ -119,46 +125,6 @@ pub struct Options {
     pub guard: Guard,
     /// What follows a fault.
     pub on_fault: OnFault,
-}
-
-/// A question to the policy, with the policy in it: it can be asked wherever there is time for it.
-pub struct Question {
-    policy: Box<dyn Policy>,
-    batch: contract::Batch,
-    revision: u64,
-}
-
-/// A policy's answer to a [`Question`].
-pub struct Answer {
-    policy: Box<dyn Policy>,
-    batch: contract::Batch,
-    revision: u64,
-    result: Result<Decision, FaultKind>,
-}
-
-impl Question {
-    /// What the policy is shown.
-    pub fn batch(&self) -> &contract::Batch {
-        &self.batch
-    }
-
-    /// Asks the policy; takes as long as the policy takes.
-    pub fn ask(mut self) -> Answer {
-        let result = self.policy.release(&self.batch);
-        Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
-    }
-}
-
-impl Answer {
-    /// What the policy was shown.
-    pub fn batch(&self) -> &contract::Batch {
-        &self.batch
-    }
-
-    /// What the policy said.
-    pub fn result(&self) -> &Result<Decision, FaultKind> {
-        &self.result
-    }
 }
 
 /// Who decides.
@@ -439,20 +405,7 @@ impl Scheduler {
 
     /// Why a call waits; none if it does not.
     pub fn why(&self, call: CallId) -> Option<Waiting> {
-        let known = self.batch.get(call)?;
-        match (known.stage, known.key) {
-            (Stage::Pending, _) => Some(Waiting::Approval),
-            (Stage::Parked, _) if self.holds() => {
-                Some(Waiting::Barrier { pending: self.batch.pending() })
-            }
-            (Stage::Parked, Some(key)) => {
-                let ahead = self.batch.waiting(key).take_while(|earlier| *earlier < call).count();
-                let full = self.batch.running(key) >= self.batch.limit(key) as usize;
-                Some(if full || ahead > 0 { Waiting::Key { key, ahead } } else { Waiting::Policy })
-            }
-            (Stage::Parked, None) => Some(Waiting::Policy),
-            _ => None,
-        }
+        why(&self.batch, self.holds(), call)
     }
 
     /// Why a parked call waits, in the policy's own words, if it has any: none too while a question is open and after a fault.
@@ -551,8 +504,21 @@ impl Scheduler {
     }
 }
 
-#[cfg(feature = "check")]
-mod search;
+/// Why a call of a batch waits; `holds`: whether the barrier does.
+pub(crate) fn why(batch: &Batch, holds: bool, call: CallId) -> Option<Waiting> {
+    let known = batch.get(call)?;
+    match (known.stage, known.key) {
+        (Stage::Pending, _) => Some(Waiting::Approval),
+        (Stage::Parked, _) if holds => Some(Waiting::Barrier { pending: batch.pending() }),
+        (Stage::Parked, Some(key)) => {
+            let ahead = batch.waiting(key).take_while(|earlier| *earlier < call).count();
+            let full = batch.running(key) >= batch.limit(key) as usize;
+            Some(if full || ahead > 0 { Waiting::Key { key, ahead } } else { Waiting::Policy })
+        }
+        (Stage::Parked, None) => Some(Waiting::Policy),
+        _ => None,
+    }
+}
 
 #[cfg(test)]
 #[path = "scheduler_tests.rs"]

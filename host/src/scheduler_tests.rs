@@ -37,6 +37,16 @@ impl<F: FnMut(&Shown) -> Decision + Send + Sync> Policy for Closure<F> {
     fn release(&mut self, batch: &Shown) -> Result<Decision, FaultKind> {
         Ok((self.0)(batch))
     }
+
+    /// What it sees when it is asked why.
+    fn explain(&mut self, batch: &Shown, call: CallId) -> Option<String> {
+        let states: Vec<_> = batch.calls.iter().map(|call| (call.id, call.state)).collect();
+        let usage = &batch.keys[0];
+        Some(format!(
+            "{call}: {} {} of {}, {states:?}",
+            batch.running, usage.running, usage.waiting
+        ))
+    }
 }
 
 fn with(
@@ -149,6 +159,21 @@ fn a_cancel_after_the_end_changes_nothing() {
     );
     let late = scheduler.submit(SECOND + 2, 0, 1);
     assert_eq!(scheduler.batch().get(late).map(|call| call.stage), Some(Stage::Settled));
+}
+
+/// A policy is asked for its reasons right after it has answered, and what it has released runs then.
+#[test]
+fn reasons_are_about_the_batch_after_the_decision() {
+    let mut scheduler = with(Options::default(), |_| Decision::release([0]));
+    for _ in 0..3 {
+        call(&mut scheduler, 0, 0);
+    }
+    let mut answer = scheduler.poll_question(0).expect("three are parked").ask();
+    let states = "[(0, State::Running), (1, State::Parked), (2, State::Parked)]";
+    let reason = |call: CallId| (call, format!("{call}: 1 1 of 2, {states}"));
+    assert_eq!(answer.reasons(9), [reason(1), reason(2)]);
+    assert_eq!(answer.reasons(1), [reason(1)]);
+    assert_eq!(answer.reasons(0), []);
 }
 
 /// Things happen while the policy thinks: it is judged by what it was asked, and what has changed is left out.

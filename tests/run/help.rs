@@ -34,6 +34,16 @@ fn test() {
 }
 
 #[test]
+fn replay() {
+    insta::assert_snapshot!(help(&["replay", "--help"]));
+}
+
+#[test]
+fn explain() {
+    insta::assert_snapshot!(help(&["explain", "--help"]));
+}
+
+#[test]
 fn completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = help(&["completions", shell]);

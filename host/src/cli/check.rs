@@ -13,7 +13,11 @@ use anyhow::{Context as _, Result};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use super::{Exit, Format, policy::PolicyArgs, policy_settings::PolicySettings};
+use super::{
+    Exit, Format,
+    policy::{CacheArgs, PolicyArgs},
+    policy_settings::PolicySettings,
+};
 use crate::{
     config::Config,
     harness::{
@@ -70,17 +74,16 @@ pub(super) struct Args {
     /// Write the batch that refutes it there
     #[arg(long, value_name = "FILE", default_value = "refuted.toml")]
     out: PathBuf,
-    /// Compile the policy anew, and keep nothing
-    #[arg(long)]
-    no_cache: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// How the outcome is written
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
-    let policy = PolicyArgs { policy: args.policy.clone(), no_cache: args.no_cache };
-    let component = policy.load(&policy.engine()?, &Config::default())?;
+    let policy = PolicyArgs { policy: args.policy.clone(), cache: args.cache.clone() };
+    let component = policy.load(&args.cache.engine()?, &Config::default())?;
     let plan = Plan {
         calls: if args.quick { 3 } else { args.calls.into() },
         keys: args.keys.into(),

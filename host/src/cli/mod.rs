@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod check;
 mod diagnostics;
+mod explain;
 mod guard;
 mod inspect;
 mod interrupt;
@@ -14,6 +15,8 @@ mod live;
 mod policy;
 mod policy_settings;
 mod prompts;
+mod recording;
+mod replay;
 mod run;
 mod simulate;
 mod test;
@@ -41,6 +44,8 @@ enum Verb {
     Check(check::Args),
     Bench(bench::Args),
     Inspect(inspect::Args),
+    Replay(replay::Args),
+    Explain(explain::Args),
     Build(build::Args),
     /// Print a completion script for a shell.
     #[command(
@@ -95,6 +100,8 @@ pub fn main() -> ExitCode {
         Verb::Check(args) => check::run(&args),
         Verb::Bench(args) => bench::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::Replay(args) => replay::run(&args),
+        Verb::Explain(args) => explain::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.

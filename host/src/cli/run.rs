@@ -19,6 +19,7 @@ use super::{
     live::{Live, Screen},
     policy::{PolicyArgs, refused},
     prompts::Terminal,
+    recording::{Recording, Watch},
     say,
 };
 use crate::{
@@ -44,6 +45,7 @@ use crate::{
 #[command(after_help = "Examples:
   jp-policy run batch.json --config tools/
   jp-policy run message.json --config .jp/mcp/tools --policy delay.wasm
+  jp-policy run batch.json --config tools/ --record today.jsonl
   llm ... | jp-policy run - --config tools/ --format json
 
 BATCH is a JSON list of {id, name, arguments}, or an assistant message as Anthropic (tool_use), OpenAI chat (tool_calls) or
@@ -83,6 +85,12 @@ pub(super) struct Args {
     /// Write a scenario that reproduces a policy's fault into this folder
     #[arg(long, value_name = "FOLDER")]
     fault_dir: Option<PathBuf>,
+    /// Write what happens into this file, line by line, for `replay` and `explain`
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Record the calls' arguments and responses too
+    #[arg(long, requires = "record")]
+    record_arguments: bool,
     /// No live view, no timeline, no sums
     #[arg(long, short)]
     quiet: bool,
@@ -143,6 +151,17 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     })?;
     let blueprint = args.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
+    let mut recording = match &args.record {
+        Some(path) => Some(Recording::start(
+            path,
+            args.policy.policy.as_deref(),
+            args.record_arguments,
+            &config,
+            &blueprint,
+            screen.clone(),
+        )?),
+        None => None,
+    };
     let server = Server::new(&config, Workspace { root, ..Workspace::default() });
     let server = match &guard {
         Some(guard) => server.watched_by(guard.clone()),
@@ -167,9 +186,12 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             Err(refusal) => return Err(refused(&config, &blueprint, refusal)),
         };
         let interrupts = tokio::spawn(interrupts(coordinator.handle(), screen.clone()));
-        let mut live = Live::new(screen.clone());
-        let finished = coordinator.run(requests.calls, &mut live).await;
-        live.finish();
+        let mut watch = Watch { live: Live::new(screen.clone()), recording: recording.as_mut() };
+        let finished = coordinator.run(requests.calls, &mut watch).await;
+        watch.live.finish();
+        if let Some(recording) = &mut recording {
+            recording.finish();
+        }
         let interrupted =
             interrupts.is_finished() || INTERRUPTED.load(std::sync::atomic::Ordering::SeqCst);
         interrupts.abort();

@@ -88,6 +88,16 @@ pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>);
 
+    /// Whether it wants to be told the policy's reasons, of how many calls after each decision.
+    fn reasons(&self) -> usize {
+        0
+    }
+
+    /// Why a call still waits after a decision, in the policy's words.
+    fn reason(&mut self, at: Instant, call: CallId, reason: &str) {
+        let _ = (at, call, reason);
+    }
+
     /// All that has happened so far is decided: what is parked now, waits.
     fn decided(&mut self, snapshot: &Snapshot<'_>) {
         let _ = snapshot;
@@ -164,7 +174,8 @@ impl Coordinator {
     /// through the [`Handle`] before that are served too.
     pub async fn run(mut self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
-        let mut asked: Option<JoinHandle<(Answer, Duration)>> = None;
+        let mut asked: Option<JoinHandle<Answered>> = None;
+        let reasons = observer.reasons();
         let mut open: Asked<'_> = None;
         self.submit(requests);
         loop {
@@ -173,8 +184,10 @@ impl Coordinator {
             if let Some(question) = self.scheduler.poll_question(now) {
                 asked = Some(tokio::task::spawn_blocking(move || {
                     let start = std::time::Instant::now();
-                    let answer = question.ask();
-                    (answer, start.elapsed())
+                    let mut answer = question.ask();
+                    let took = start.elapsed();
+                    let reasons = answer.reasons(reasons);
+                    Answered { answer, took, reasons }
                 }));
             }
             self.drain(now, observer);
@@ -213,12 +226,18 @@ impl Coordinator {
                 Some(command) = self.commands.recv() => self.command(command),
                 answer = join(&mut asked), if asked.is_some() => {
                     asked = None;
-                    let (answer, took) = answer;
+                    let Answered { answer, took, reasons } = answer;
                     self.cost.decisions += 1;
                     self.cost.time += took;
                     self.cost.slowest = self.cost.slowest.max(took);
                     let now = self.now();
                     self.scheduler.answer(now, answer);
+                    self.drain(now, observer);
+                    // After a fault they are nobody's reasons any more.
+                    let reasons = reasons.into_iter().filter(|_| self.record.faults.is_empty());
+                    for (call, reason) in reasons {
+                        observer.reason(now, call, &reason);
+                    }
                 }
                 reply = reply(&mut open), if open.is_some() => {
                     if let Some((prompt, _)) = open.take() {
@@ -393,7 +412,14 @@ impl Coordinator {
     }
 }
 
-async fn join(asked: &mut Option<JoinHandle<(Answer, Duration)>>) -> (Answer, Duration) {
+/// A question that was answered on its thread.
+struct Answered {
+    answer: Answer,
+    took: Duration,
+    reasons: Vec<(CallId, String)>,
+}
+
+async fn join(asked: &mut Option<JoinHandle<Answered>>) -> Answered {
     match asked {
         Some(asked) => asked.await.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),

@@ -10,9 +10,11 @@ mod event_loop;
 mod executions;
 mod people;
 mod prompts;
+mod recorder;
 mod response;
 
 pub use control::Handle;
 pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
 pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
+pub use recorder::Recorder;
 pub use response::{Response, Status};

@@ -1,17 +1,56 @@
 //! A recorded batch as a scenario: the same calls, arrivals, decisions of people, durations and answers.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::HashSet,
+    fmt::{self, Write as _},
+};
+
+use serde_json::Value as Json;
 
 use super::{
     scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent},
     timeline::duration,
+    toml::{json, key, quoted, table_of},
 };
 use crate::{
     batch::{CallId, End, Instant},
-    config::{Config, Source},
-    record::{CallRecord, Record, Run},
+    config::{Config, ConfigError, Source},
+    record::{CallRecord, FanOutHeader, Header, Record, Run},
     scheduler::Settlement,
 };
+
+/// The configuration that a record was made under, as far as it decides about releases. The policy's file is its plugin, where the
+/// record names one; it is not looked at.
+pub fn recorded_config(header: &Header) -> Result<Config, ConfigError> {
+    let mut out = String::new();
+    for tool in &header.tools {
+        let _ = writeln!(out, "[conversation.tools.{}]", key(&tool.name));
+        if let Some(known) = tool.key.and_then(|key| header.keys.get(key as usize)) {
+            let own = [("key", quoted(&known.name)), ("limit", known.limit.to_string())];
+            let further = known.fields.iter().filter(|(_, value)| !value.is_null());
+            let further = further.map(|(name, value)| (name.as_str(), json(value)));
+            let _ = writeln!(out, "concurrency = {}", table_of(own.into_iter().chain(further)));
+        }
+        match tool.fan_out {
+            Some(FanOutHeader::Continue) => out.push_str("fan_out = true\n"),
+            Some(FanOutHeader::Stop) => out.push_str("fan_out = { on_error = \"stop\" }\n"),
+            None => {}
+        }
+    }
+    let _ = writeln!(
+        out,
+        "[conversation.release]\nguard = {}\non_fault = {}",
+        quoted(&header.guard),
+        quoted(&header.on_fault)
+    );
+    if let Some(path) = &header.policy.path {
+        let name = &header.policy.name;
+        let _ = writeln!(out, "policy = {}\n[plugins.wasm.{}]", quoted(name), key(name));
+        let options = Json::Object(header.options.clone());
+        let _ = writeln!(out, "path = {}\noptions = {}", quoted(path), json(&options));
+    }
+    Config::from_sources(&[Source::new("the record's configuration", out)])
+}
 
 /// How long a call is taken to run where the record has no run of any call.
 const SECOND: Instant = 1_000_000_000;
@@ -167,9 +206,8 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
         (None, Some(Assumption::NeverRan { takes, .. })) => vec![Phase { takes, asks: false }],
         (None, _) => vec![Phase { takes: SECOND, asks: false }],
     };
-    let asks = run.map(|run| run.asks.as_slice()).unwrap_or_default();
-    let stopped = run.filter(|run| run.end == Some(End::Stopped));
-    let ended = run.and_then(|run| run.span.to);
+    let asks = call.runs.iter().flat_map(|run| &run.asks);
+    let stopped = call.runs.iter().find(|run| run.end == Some(End::Stopped));
     CallSpec {
         label: String::new(),
         tool: String::new(),
@@ -182,18 +220,29 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
             fails: run.is_some_and(|run| run.end == Some(End::Failed)),
         }],
         answered: Vec::new(),
-        answered_after: asks.iter().filter_map(|ask| Some(ask.to? - ask.from)).collect(),
+        answered_after: asks.map_while(|ask| Some(ask.to?.saturating_sub(ask.from))).collect(),
+        // How long a result is reviewed changes nothing for other calls, unless a restart comes in between.
         reviewed: match call.settled {
-            Some((at, Settlement::Responded)) if ended.is_some_and(|ended| ended < at) => Some(at),
+            Some((at, Settlement::Responded)) => {
+                Some(at).filter(|at| restarted_before(record, call, *at))
+            }
             _ => None,
         },
         gone: stopped.and_then(|run| run.span.to).into_iter().collect(),
     }
 }
 
-/// From release to end; to the end of the record, where it has none.
+/// Whether the batch was restarted after this call had ended and before it had its response then.
+fn restarted_before(record: &Record, call: &CallRecord, settled: Instant) -> bool {
+    let ended = call.runs.iter().filter_map(|run| run.span.to).min();
+    let ended = ended.unwrap_or(settled);
+    record.restarts.iter().any(|at| (ended..settled).contains(at))
+}
+
+/// From release to end; to the end of the record, where it has none. What was stopped would have gone on for a moment more.
 fn length(record: &Record, run: &Run) -> Instant {
-    run.span.to.unwrap_or(record.until).saturating_sub(run.span.from)
+    let length = run.span.to.unwrap_or(record.until).saturating_sub(run.span.from);
+    length + Instant::from(run.end == Some(End::Stopped))
 }
 
 fn phases(run: &Run, length: Instant) -> Vec<Phase> {
@@ -222,3 +271,7 @@ fn usual(record: &Record, call: &CallRecord) -> (Instant, bool) {
         None => (median(&|_| true).unwrap_or(SECOND), false),
     }
 }
+
+#[cfg(test)]
+#[path = "recorded_tests.rs"]
+mod tests;

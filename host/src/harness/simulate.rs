@@ -12,7 +12,7 @@ use crate::{
     config::{ConfigError, OnError},
     policy::{Arguments, Blueprint, Refusal},
     record::Record,
-    scheduler::{Answer, EventKind, Options, Scheduler},
+    scheduler::{Answer, Event, EventKind, Options, Scheduler},
 };
 
 /// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
@@ -29,7 +29,14 @@ pub struct Simulation {
 /// Looks on while a policy is asked.
 pub trait Observer {
     /// The policy has answered, and the scheduler has not taken the answer in yet.
-    fn answered(&mut self, now: Instant, answer: &Answer);
+    fn answered(&mut self, now: Instant, answer: &Answer) {
+        let _ = (now, answer);
+    }
+
+    /// Something happened.
+    fn event(&mut self, event: &Event) {
+        let _ = event;
+    }
 
     /// The scheduler has taken the answer in: what it released runs, or the policy is at fault. The simulation ends here if it
     /// is told to.
@@ -424,6 +431,9 @@ impl World<'_, '_> {
     fn drain(&mut self, now: Instant) {
         while let Some(event) = self.scheduler.poll_event() {
             self.record.observe(&event);
+            if let Some(observer) = &mut self.setup.observer {
+                observer.event(&event);
+            }
             match event.kind {
                 EventKind::Released(call, execution) => {
                     let run = self.last_run.get(&call).map_or(0, |(_, run)| run + 1);

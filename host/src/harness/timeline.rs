@@ -14,19 +14,19 @@ use crate::{
 };
 
 /// The widest terminal that is used up: wider bars tell no more.
-const WIDEST: usize = 160;
+pub(super) const WIDEST: usize = 160;
 
 /// The narrowest terminal that is kept to.
 const NARROWEST: usize = 36;
 
 /// Rows of a long batch; of what is longer, the first and the last ones are shown.
-const ROWS: usize = 60;
+pub(super) const ROWS: usize = 60;
 
 /// The label's share of a wide terminal.
-const LABEL: usize = 32;
+pub(super) const LABEL: usize = 32;
 
 /// Columns of a terminal on which waiting times are left out.
-const NARROW: usize = 72;
+pub(super) const NARROW: usize = 72;
 
 const WAITING: Style = AnsiColor::BrightBlack.on_default();
 const RUNNING: Style = AnsiColor::Cyan.on_default();
@@ -83,17 +83,17 @@ pub fn timeline_of(record: &Record, width: usize, styled: bool, rows: usize) -> 
     out
 }
 
-fn right(text: &str, width: usize) -> String {
+pub(super) fn right(text: &str, width: usize) -> String {
     format!("{:pad$}{text}", "", pad = width.saturating_sub(text.width()))
 }
 
-struct Scale {
-    until: Instant,
-    cells: usize,
+pub(super) struct Scale {
+    pub(super) until: Instant,
+    pub(super) cells: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cell {
+pub(super) enum Cell {
     Blank,
     Waiting,
     Running,
@@ -115,7 +115,7 @@ impl Scale {
         cells[from..to.min(self.cells)].fill(with);
     }
 
-    fn bar(&self, call: &CallRecord) -> Vec<Cell> {
+    pub(super) fn bar(&self, call: &CallRecord) -> Vec<Cell> {
         let mut cells = vec![Cell::Blank; self.cells];
         for span in call.parked.iter().filter(|span| span.to != Some(span.from)) {
             self.fill(&mut cells, span.from, span.to, Cell::Waiting);
@@ -135,7 +135,7 @@ impl Scale {
     }
 
     /// Round times over the cells, as many as fit.
-    fn axis(&self) -> String {
+    pub(super) fn axis(&self) -> String {
         const ROOM: usize = 12;
         let mut axis = String::new();
         for at in ticks(self.until, (self.cells / ROOM) as u64) {
@@ -149,7 +149,7 @@ impl Scale {
     }
 }
 
-fn paint(cells: &[Cell], styled: bool) -> String {
+pub(super) fn paint(cells: &[Cell], styled: bool) -> String {
     let mut out = String::new();
     for run in cells.chunk_by(|a, b| a == b) {
         let (character, style) = match run[0] {

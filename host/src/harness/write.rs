@@ -60,7 +60,7 @@ impl Scenario {
 }
 
 /// What of a configuration decides about releases, as TOML.
-fn config_toml(config: &Config) -> String {
+pub(super) fn config_toml(config: &Config) -> String {
     let mut out = String::new();
     for tool in config.tools.values() {
         let _ = writeln!(out, "[conversation.tools.{}]", key(&tool.name));

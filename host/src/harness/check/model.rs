@@ -176,9 +176,8 @@ impl Batches {
             return None;
         }
         let mut sleeper = scheduler.fork(Box::new(self.policy.clone()));
-        let mut now = now;
         for wakes in 1.. {
-            now = sleeper.poll_timeout()?;
+            let now = sleeper.poll_timeout()?;
             while let Some(question) = sleeper.poll_question(now) {
                 sleeper.answer(now, question.ask());
             }

@@ -24,7 +24,7 @@ use crate::{
         SimulateError, simulate_with,
     },
     policy::{Arguments, Blueprint, Identity, Policy, Refusal},
-    scheduler::{Answer, Scheduler},
+    scheduler::Scheduler,
 };
 
 /// Calls of the largest random batch.
@@ -234,8 +234,6 @@ struct Judge {
 }
 
 impl Observer for Judge {
-    fn answered(&mut self, _: Instant, _: &Answer) {}
-
     fn decided(&mut self, now: Instant, scheduler: &Scheduler) -> ControlFlow<()> {
         self.wakes = if Standard::waits_for_itself(scheduler) { self.wakes + 1 } else { 0 };
         self.violation = self

@@ -1,4 +1,4 @@
-//! The log of a batch: what happened when, built from the scheduler's events and nothing else.
+//! The record of a batch in memory: what happened when, built from the scheduler's events and nothing else.
 //!
 //! The live program and the simulator keep the same record, so whatever shows one shows the other.
 
@@ -101,7 +101,11 @@ pub struct Record {
 impl Record {
     /// An empty record under these settings.
     pub fn new(settings: &Settings) -> Self {
-        let keys: Vec<String> = settings.keys.iter().map(|key| key.name.clone()).collect();
+        Self::of_keys(settings.keys.iter().map(|key| key.name.clone()).collect())
+    }
+
+    /// An empty record with these keys.
+    pub(super) fn of_keys(keys: Vec<String>) -> Self {
         Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
     }
 
