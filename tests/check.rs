@@ -226,31 +226,45 @@ fn quick() -> Budget {
     }
 }
 
-/// What each of the hostile components is refuted for.
+/// Each hostile component is refuted for the fault that its source says is right, or for none if it says so. What is
+/// odd: the search finds a smaller batch with another fault, or what harms no single batch (not pure, memory that grows with the
+/// questions, wake-ups that lead nowhere).
 #[test]
 fn hostile_components_are_refuted() {
     let engine = Engine::new().expect("an engine can be made");
-    let plan = Plan { random: 10, ..plan(false) };
-    let mut found = String::new();
+    let mut odd = Vec::new();
     for name in sources::names() {
+        // Writes 100,000 lines a question: nothing that a search could wait for.
+        if name == "log-flood" {
+            continue;
+        }
         let right = sources::right_faults(&name);
         let file = format!("{name}.wasm");
-        let Ok(policy) = Component::from_bytes(&engine, &file, &sources::component(&name), quick())
-        else {
+        let policy =
+            Component::from_bytes(&engine, &file, &sources::component(&name), quick());
+        let Ok(policy) = policy else {
+            // Refused before anything could be checked.
             continue;
         };
         let blueprint: Arc<dyn Blueprint> = Arc::new(policy);
-        let word = match check(&blueprint, &plan, &Arc::default()) {
-            Ok(Report { refutation: Some(refutation), .. }) => {
-                refutation.violation.word().to_owned()
+        let word = |calls, rules| {
+            let plan = Plan { calls, keys: 1, limits: vec![1], timed: 0, random: 2, ..plan(rules) };
+            match check(&blueprint, &plan, &Arc::default()) {
+                Ok(Report { refutation: Some(refutation), .. }) => refutation.violation.word(),
+                Ok(_) => "none",
+                Err(_) => "settings",
             }
-            Ok(_) => "holds".to_owned(),
-            Err(_) => "settings".to_owned(),
         };
-        let expected = right.iter().any(|right| right.split(',').next() == Some(word.as_str()));
-        if !expected {
-            found += &format!("{name}: {word}, and not {}\n", right.join(" or "));
+        let is_right = |word: &str| {
+            let mut right = right.iter().map(|right| right.split(',').next().unwrap_or_default());
+            right.any(|right| right == word) || (word == "none" && right.next().is_none())
+        };
+        let plans = [(1, false), (2, false), (2, true), (3, false)].into_iter();
+        let mut found = plans.map(|(calls, rules)| word(calls, rules)).peekable();
+        let first = found.peek().copied().unwrap_or_default();
+        if !found.any(is_right) {
+            odd.push(format!("{name}: {first}, not {}", right.join(" or ")));
         }
     }
-    insta::assert_snapshot!(found, @"");
+    insta::assert_snapshot!(odd.join("\n"), @"");
 }

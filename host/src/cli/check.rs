@@ -66,6 +66,9 @@ pub(super) struct Args {
     /// Where the random batches start from
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
+    /// End the search after this time, and the random batches after a third of it, as far as they have come
+    #[arg(long, value_name = "TIME", default_value = "40s", value_parser = humantime::parse_duration)]
+    time: Duration,
     /// Search batches of up to 3 calls, and try 100 random ones
     #[arg(long, conflicts_with_all = ["calls", "random"])]
     quick: bool,
@@ -97,7 +100,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     };
     let progress = Arc::new(Progress::default());
     let start = Instant::now();
-    let report = watched(&component, &plan, &progress)?;
+    let report = watched(&component, &plan, &progress, args.time)?;
     let took = start.elapsed();
     if let Some(refutation) = &report.refutation {
         std::fs::write(&args.out, refutation.scenario.to_toml()?)
@@ -111,7 +114,12 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 }
 
 /// Checks, with a bar that shows how far it is where there is a terminal.
-fn watched(component: &Component, plan: &Plan, progress: &Arc<Progress>) -> Result<Report> {
+fn watched(
+    component: &Component,
+    plan: &Plan,
+    progress: &Arc<Progress>,
+    time: Duration,
+) -> Result<Report> {
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr())
     } else {
@@ -122,7 +130,13 @@ fn watched(component: &Component, plan: &Plan, progress: &Arc<Progress>) -> Resu
     let checked = thread::scope(|scope| {
         let blueprint: Arc<dyn Blueprint> = Arc::new(component.clone());
         let worker = scope.spawn(move || check(&blueprint, plan, progress));
+        // Once for the search, and once for what follows it.
+        let mut deadlines = [time, time + time / 3].into_iter().peekable();
+        let start = Instant::now();
         while !worker.is_finished() {
+            if deadlines.next_if(|deadline| start.elapsed() >= *deadline).is_some() {
+                progress.enough.store(true, Ordering::Relaxed);
+            }
             bar.set_length(progress.total.load(Ordering::Relaxed).max(1) as u64);
             bar.set_position(progress.done.load(Ordering::Relaxed) as u64);
             let decisions = progress.decisions.load(Ordering::Relaxed);
@@ -156,22 +170,27 @@ fn print_text(
         writeln!(out, "{GOOD}holds{GOOD:#}  policy \"{policy}\" keeps {standard}")?;
     }
     let count = |n: usize| HumanCount(n as u64);
+    let of = if report.batches == report.kinds || report.refutation.is_some() {
+        String::new()
+    } else {
+        format!(" of {} (then the time was up: --time)", count(report.kinds))
+    };
     writeln!(
         out,
-        "searched {} kinds of batches: {} states, {} steps; {} random batches",
+        "searched {}{of} kinds of batches: {} states, {} steps; {} random batches",
         count(report.batches),
         count(progress.states.load(Ordering::Relaxed)),
         count(progress.steps.load(Ordering::Relaxed)),
         count(report.random)
     )?;
     let decisions = progress.decisions.load(Ordering::Relaxed);
-    let rate = decisions as f64 / took.as_secs_f64().max(1e-9);
+    let rate = u128::from(decisions) * 1_000_000_000 / took.as_nanos().max(1);
     writeln!(
         out,
         "{} decisions in {}, {} a second",
         HumanCount(decisions),
         duration(nanos(took)),
-        HumanCount(rate as u64)
+        HumanCount(u64::try_from(rate).unwrap_or(u64::MAX))
     )?;
     Ok(())
 }
@@ -181,11 +200,15 @@ fn story(refutation: &Refutation, file: &Path) -> String {
     let calls = refutation.scenario.calls.len();
     let found =
         if refutation.random { "the smallest random batch found" } else { "the smallest batch" };
-    format!(
-        "{found} has {calls} call{}: see it with `jp-policy simulate {}`",
-        if calls == 1 { "" } else { "s" },
-        clean(&file.display().to_string())
-    )
+    let s = if calls == 1 { "" } else { "s" };
+    let file = clean(&file.display().to_string());
+    if refutation.shown {
+        format!("{found} has {calls} call{s}: see it with `jp-policy simulate {file}`")
+    } else {
+        format!(
+            "{found} has {calls} call{s} and is in `{file}`; alone it does not show it, since that hangs on what was asked before"
+        )
+    }
 }
 
 fn print_json(
@@ -209,6 +232,7 @@ fn print_json(
             "scenario": args.out.display().to_string(),
         })),
         "batches": report.batches,
+        "kinds": report.kinds,
         "random": report.random,
         "states": progress.states.load(Ordering::Relaxed),
         "steps": progress.steps.load(Ordering::Relaxed),

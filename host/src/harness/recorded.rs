@@ -201,13 +201,22 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
         }
     };
     assumed.extend(what.map(|what| Assumed { call: id, what }));
-    let phases = match (run, what) {
-        (Some(run), _) => phases(run, length(record, run)),
-        (None, Some(Assumption::NeverRan { takes, .. })) => vec![Phase { takes, asks: false }],
-        (None, _) => vec![Phase { takes: SECOND, asks: false }],
+    let runs: Vec<Behaviour> = call
+        .runs
+        .iter()
+        .filter(|run| !run.gated)
+        .map(|run| Behaviour {
+            phases: phases(run, length(record, run)),
+            fails: run.end == Some(End::Failed),
+        })
+        .collect();
+    let takes = match what {
+        Some(Assumption::NeverRan { takes, .. }) => takes,
+        _ => SECOND,
     };
+    let never = Behaviour { phases: vec![Phase { takes, asks: false }], fails: false };
     let asks = call.runs.iter().flat_map(|run| &run.asks);
-    let stopped = call.runs.iter().find(|run| run.end == Some(End::Stopped));
+    let stopped = call.runs.iter().filter(|run| run.end == Some(End::Stopped));
     CallSpec {
         label: String::new(),
         tool: String::new(),
@@ -215,10 +224,7 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
         arguments: String::new(),
         arrives: 0,
         decision: PersonEvent::Never,
-        runs: vec![Behaviour {
-            phases,
-            fails: run.is_some_and(|run| run.end == Some(End::Failed)),
-        }],
+        runs: if runs.is_empty() { vec![never] } else { runs },
         answered: Vec::new(),
         answered_after: asks.map_while(|ask| Some(ask.to?.saturating_sub(ask.from))).collect(),
         // How long a result is reviewed changes nothing for other calls, unless a restart comes in between.
@@ -228,7 +234,7 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
             }
             _ => None,
         },
-        gone: stopped.and_then(|run| run.span.to).into_iter().collect(),
+        gone: stopped.filter_map(|run| run.span.to).collect(),
     }
 }
 

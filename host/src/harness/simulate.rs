@@ -469,7 +469,9 @@ impl World<'_, '_> {
                 EventKind::Restarted(call) => {
                     // It is prepared again at once; a decision that is still to come stays to come.
                     let decided = match &self.scenario.calls[call as usize].decision {
-                        PersonEvent::Approved(times) => times.iter().all(|at| *at <= now),
+                        PersonEvent::Approved(times) => {
+                            times.contains(&now) || times.iter().all(|at| *at < now)
+                        }
                         PersonEvent::NotRun(_) | PersonEvent::Never => false,
                     };
                     if decided

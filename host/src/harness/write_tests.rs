@@ -171,9 +171,9 @@ fn a_scenario_as_it_is_written() {
     arrives = "1s"
     approved = "3s"
     does = "0s ask 0s"
-    answered_after = ["1s"]
-    reviewed = "9s"
+    answered_after = "1s"
     gone = "10s"
+    reviewed = "9s"
 
     [[call]]
     name = "no"

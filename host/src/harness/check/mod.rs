@@ -23,7 +23,7 @@ use std::{
 
 pub use violation::{Impurity, Violation};
 
-use super::{Extras, Scenario};
+use super::{Extras, Scenario, simulate};
 use crate::policy::{Blueprint, Refusal};
 
 /// What is searched.
@@ -82,13 +82,14 @@ pub struct Progress {
     pub steps: AtomicUsize,
     /// Questions that the policy has answered.
     pub decisions: AtomicU64,
-    /// Set by whoever wants the check to end.
-    pub stop: AtomicBool,
+    /// Set by whoever has waited long enough for the search: it ends where it is, and the random batches begin. Set again, those
+    /// end too.
+    pub enough: AtomicBool,
 }
 
 impl Progress {
     fn over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.enough.load(Ordering::Relaxed)
     }
 }
 
@@ -101,6 +102,8 @@ pub struct Refutation {
     pub scenario: Scenario,
     /// Whether a random batch showed it, and not the search.
     pub random: bool,
+    /// Whether the batch alone shows it again. If not, it hangs on what the policy was asked before, which it must not.
+    pub shown: bool,
 }
 
 /// What came of a check that could be made.
@@ -108,6 +111,8 @@ pub struct Refutation {
 pub struct Report {
     /// Kinds of batches that were searched whole.
     pub batches: usize,
+    /// Kinds of batches that there are.
+    pub kinds: usize,
     /// Random batches that were tried.
     pub random: usize,
     /// What went wrong; none: the policy holds.
@@ -133,15 +138,23 @@ pub fn check(
 ) -> Result<Report, CheckError> {
     let shapes = batches::shapes(plan);
     progress.total.store(shapes.len() + plan.random as usize, Ordering::Relaxed);
-    let mut report = Report { batches: 0, random: 0, refutation: None };
+    let mut report = Report { batches: 0, kinds: shapes.len(), random: 0, refutation: None };
     report.refutation = search(blueprint, plan, &shapes, progress)?;
     report.batches = progress.done.load(Ordering::Relaxed);
-    if report.refutation.is_none() && !progress.over() {
+    if report.refutation.is_none() {
+        progress.enough.store(false, Ordering::Relaxed);
         report.refutation = random::random(blueprint, plan, progress)?;
         report.random = progress.done.load(Ordering::Relaxed) - report.batches;
     }
-    if let Some(Refutation { violation, scenario, .. }) = &mut report.refutation {
+    if let Some(Refutation { violation, scenario, shown, .. }) = &mut report.refutation {
         scenario.title = violation.to_string();
+        *shown = match (&*violation, simulate(scenario, &**blueprint)) {
+            (Violation::Fault(fault), Ok(simulation)) => {
+                simulation.record.faults.first().is_some_and(|again| again.kind == fault.kind)
+            }
+            (Violation::Impure { .. }, _) => false,
+            _ => true,
+        };
     }
     Ok(report)
 }
@@ -172,6 +185,8 @@ fn search(
                         return;
                     };
                     match model::search(blueprint, plan, shape, progress) {
+                        // One that was cut short is not searched whole.
+                        Ok(None) if progress.over() => {}
                         Ok(None) => {
                             progress.done.fetch_add(1, Ordering::Relaxed);
                         }

@@ -46,7 +46,7 @@ pub(super) fn search(
         Err(refusal) => {
             let violation = not_configured(refusal, plan, &name)?;
             let scenario = history::scenario(&None, shape, config, 0);
-            return Ok(Some(Refutation { violation, scenario, random: false }));
+            return Ok(Some(Refutation { violation, scenario, random: false, shown: false }));
         }
     };
     let options = Options { guard: config.release.guard, on_fault: OnFault::Default };
@@ -91,7 +91,7 @@ pub(super) fn search(
     Ok(found.map(|(violation, history)| {
         let until = violation.at().unwrap_or(0);
         let scenario = history::scenario(&history, shape, config, until);
-        Refutation { violation, scenario, random: false }
+        Refutation { violation, scenario, random: false, shown: false }
     }))
 }
 

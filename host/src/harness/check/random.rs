@@ -185,7 +185,7 @@ pub(super) fn random(
     };
     let scenario = smallest.scenario(plan, &blueprint.identity().name)?;
     let violation = try_out(blueprint, plan, &smallest, progress)?;
-    Ok(violation.map(|violation| Refutation { violation, scenario, random: true }))
+    Ok(violation.map(|violation| Refutation { violation, scenario, random: true, shown: false }))
 }
 
 /// What goes wrong in a batch.

@@ -21,7 +21,7 @@ struct Witness {
     policy: Box<dyn Policy>,
     fresh: Fresh,
     /// Answers by question.
-    answers: HashMap<u64, Answer>,
+    answers: HashMap<u64, Decision>,
     /// Questions without their times, of which a fresh instance was asked one.
     kinds: HashSet<u64>,
     decisions: u64,
@@ -49,23 +49,28 @@ impl Witness {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
         }
-        let answer = self.policy.release(batch);
+        let answer = self.enter(batch)?;
+        let again = self.enter(batch)?;
+        if self.impure.is_none() {
+            self.compare(batch, &answer, &again);
+        }
+        Ok(answer)
+    }
+
+    fn enter(&mut self, batch: &Batch) -> Answer {
         self.decisions += 1;
+        let answer = self.policy.release(batch);
         if let Err(kind) = &answer {
             self.failed = Some(kind.clone());
-        } else if self.impure.is_none() {
-            self.compare(batch, &answer);
         }
         answer
     }
 
-    fn compare(&mut self, batch: &Batch, answer: &Answer) {
-        let again = self.policy.release(batch);
-        self.decisions += 1;
+    fn compare(&mut self, batch: &Batch, answer: &Decision, again: &Decision) {
         let earlier = self.answers.entry(hash(batch, true)).or_insert_with(|| answer.clone());
-        if again != *answer || earlier != answer {
-            let other = if again == *answer { earlier.clone() } else { again };
-            self.impure = Some((Impurity::Again, answer.clone(), other));
+        if again != answer || earlier != answer {
+            let other = if again == answer { earlier.clone() } else { again.clone() };
+            self.impure = Some((Impurity::Again, Ok(answer.clone()), Ok(other)));
             return;
         }
         if self.kinds.insert(hash(batch, false))
@@ -73,8 +78,8 @@ impl Witness {
         {
             let other = fresh.release(batch);
             self.decisions += 1;
-            if other != *answer {
-                self.impure = Some((Impurity::Fresh, answer.clone(), other));
+            if other.as_ref() != Ok(answer) {
+                self.impure = Some((Impurity::Fresh, Ok(answer.clone()), other));
             }
         }
     }
