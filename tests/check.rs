@@ -182,38 +182,146 @@ fn the_default_rules_hold() {
 #[test]
 fn what_waits_longer_than_the_rules_want_keeps_the_contract() {
     assert!(checked(Native::<OneByOne>::new(), &plan(false)).refutation.is_none());
-    insta::assert_snapshot!(refuted::<OneByOne>(&plan(true)), @"");
+    insta::assert_snapshot!(refuted::<OneByOne>(&plan(true)), @r#"
+    at 3s it left call A waiting, though 1 of 2 executions with key "a" run and no earlier call of the key waits
+    [[call]]
+    name = "A"
+    tool = "a"
+    approved = ["1s", "3s"]
+    does = "12s"
+    gone = "13s"
+
+    [[event]]
+    at = "2s"
+    restart = true
+    "#);
 }
 
 #[test]
 fn a_limit_that_is_one_too_high() {
-    insta::assert_snapshot!(refuted::<OffByOne>(&plan(false)), @"");
+    insta::assert_snapshot!(refuted::<OffByOne>(&plan(false)), @r#"
+    at 3s it released call A with key "a": with 1 running that is over the limit of 1
+    [[call]]
+    name = "A"
+    tool = "a"
+    approved = ["1s", "3s"]
+    does = "12s"
+    gone = "13s"
+
+    [[event]]
+    at = "2s"
+    restart = true
+    "#);
 }
 
 #[test]
 fn a_call_that_is_forgotten() {
-    insta::assert_snapshot!(refuted::<StarvesTheThird>(&three(false)), @"");
+    insta::assert_snapshot!(refuted::<StarvesTheThird>(&three(false)), @r#"
+    at 1s it stalled: call C is parked, nothing runs, nobody is asked and no wake-up is set
+    [[call]]
+    name = "A"
+    tool = "a"
+    rejected = "1s"
+    does = "1s"
+
+    [[call]]
+    name = "B"
+    tool = "a"
+    arrives = "1s"
+    rejected = "1s"
+    does = "1s"
+
+    [[call]]
+    name = "C"
+    tool = "a"
+    arrives = "1s"
+    does = "10s"
+    "#);
 }
 
 #[test]
 fn a_call_that_is_put_off_for_ever() {
-    insta::assert_snapshot!(refuted::<PutsOffTheThird>(&three(false)), @"");
+    insta::assert_snapshot!(refuted::<PutsOffTheThird>(&three(false)), @r#"
+    at 1001s it starved call C: woken 1000 times in a row, it released nothing, though nothing runs and nobody is asked
+    [[call]]
+    name = "A"
+    tool = "a"
+    rejected = "1s"
+    does = "1s"
+
+    [[call]]
+    name = "B"
+    tool = "a"
+    arrives = "1s"
+    rejected = "1s"
+    does = "1s"
+
+    [[call]]
+    name = "C"
+    tool = "a"
+    arrives = "1s"
+    does = "1s"
+    "#);
 }
 
 #[test]
 fn an_order_that_is_swapped_when_two_end_at_one_instant() {
     let plan = Plan { calls: 4, keys: 1, limits: vec![2], ..plan(true) };
-    insta::assert_snapshot!(refuted::<SwapsAtOneInstant>(&plan), @"");
+    insta::assert_snapshot!(refuted::<SwapsAtOneInstant>(&plan), @r#"
+    at 3s it released call B before call A, which waits for the same key "a"
+    [[call]]
+    name = "A"
+    tool = "a"
+    approved = ["1s", "3s"]
+    does = ["12s", "10s"]
+    gone = "3s"
+
+    [[call]]
+    name = "B"
+    tool = "a"
+    arrives = "1s"
+    approved = ["1s", "3s"]
+    does = ["12s", "10s"]
+    gone = "3s"
+
+    [[event]]
+    at = "2s"
+    restart = true
+    "#);
 }
 
 #[test]
 fn a_memory_of_past_questions() {
-    insta::assert_snapshot!(refuted::<Remembers>(&plan(false)), @"");
+    insta::assert_snapshot!(refuted::<Remembers>(&plan(false)), @r#"
+    at 2s it decided in two ways: asked the same question twice, the first time released call A and set a wake-up at 3s, and the second time released nothing and set a wake-up at 3s; a decision may depend on the question only
+    [[call]]
+    name = "A"
+    tool = "a"
+    approved = "2s"
+    does = "10s"
+
+    [[event]]
+    at = "1s"
+    restart = true
+    "#);
 }
 
 #[test]
 fn an_error_that_hangs_on_a_failure() {
-    insta::assert_snapshot!(refuted::<FailsAfterFailure>(&plan(false)), @"");
+    insta::assert_snapshot!(refuted::<FailsAfterFailure>(&plan(false)), @r#"
+    at 2s it answered with an error: one failed
+    [[call]]
+    name = "A"
+    tool = "a"
+    approved = "1s"
+    does = "1s fail"
+
+    [[call]]
+    name = "B"
+    tool = "a"
+    arrives = "1s"
+    does = "10s"
+    "#);
 }
 
 /// Little fuel, so that what loops is over soon, and time without end, so that a busy machine is no fault.

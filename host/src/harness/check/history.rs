@@ -100,6 +100,10 @@ struct CallTale {
     runs: Vec<Behaviour>,
     /// Since when the phase runs that runs now.
     since: Option<Instant>,
+    /// An execution of it has not ended.
+    live: bool,
+    /// One was told to stop and is not gone.
+    stops: bool,
 }
 
 impl Tale {
@@ -109,7 +113,11 @@ impl Tale {
             Action::Arrive(call) => self.call(call).arrives = at,
             Action::Approve(call) => self.call(call).approved.push(at),
             Action::Reject(call) => self.call(call).rejected = Some(at),
-            Action::End { call, failed } => self.call(call).phase(at, false, failed),
+            Action::End { call, failed } => {
+                let call = self.call(call);
+                call.live = false;
+                call.phase(at, false, failed);
+            }
             Action::Ask(call) => self.call(call).phase(at, true, false),
             Action::Answer(call) => {
                 let call = self.call(call);
@@ -119,10 +127,16 @@ impl Tale {
             Action::Gone(call) => {
                 let call = self.call(call);
                 call.gone.push(at);
-                call.on(at);
+                call.stops = false;
             }
-            Action::Cancel => self.events.push(ScenarioEvent::Cancel(at)),
-            Action::Restart => self.events.push(ScenarioEvent::Restart(at)),
+            Action::Cancel => {
+                self.stop();
+                self.events.push(ScenarioEvent::Cancel(at));
+            }
+            Action::Restart => {
+                self.stop();
+                self.events.push(ScenarioEvent::Restart(at));
+            }
             Action::Wake | Action::Decide => {}
         }
         for &call in &step.released {
@@ -131,6 +145,15 @@ impl Tale {
             call.on(at);
             call.runs.push(Behaviour { phases: Vec::new(), fails: false });
             call.since = Some(at);
+            call.live = true;
+        }
+    }
+
+    /// All that runs is told to stop.
+    fn stop(&mut self) {
+        for call in self.calls.values_mut().filter(|call| call.live) {
+            call.stops = true;
+            call.live = false;
         }
     }
 
@@ -160,6 +183,9 @@ impl CallTale {
 
     fn spec(mut self, label: String, tool: String, parent: u32, until: Instant) -> CallSpec {
         self.on(until);
+        if self.stops {
+            self.gone.push(until + ON);
+        }
         let decision = match self.rejected {
             Some(at) => PersonEvent::NotRun(at),
             None if self.approved.is_empty() => PersonEvent::Never,
