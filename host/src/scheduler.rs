@@ -146,7 +146,7 @@ pub struct Scheduler {
     batch: Batch,
     limits: Arc<[u32]>,
     decider: Decider,
-    identity: Identity,
+    identity: Arc<Identity>,
     options: Options,
     events: VecDeque<Event>,
     /// Something happened since the last question that could let a call start.
@@ -175,7 +175,7 @@ impl Scheduler {
             batch: Batch::new(settings, carried),
             limits: settings.keys.iter().map(|key| key.limit).collect(),
             decider: Decider::Policy(Some(policy)),
-            identity,
+            identity: Arc::new(identity),
             options,
             events: VecDeque::new(),
             due: false,
@@ -360,7 +360,7 @@ impl Scheduler {
         let decision = match result {
             Ok(decision) => decision,
             Err(kind) => {
-                let policy = self.identity.clone();
+                let policy = (*self.identity).clone();
                 return self
                     .fault(now, Fault { kind, policy, at: now, question: batch, answer: None });
             }
@@ -384,7 +384,7 @@ impl Scheduler {
             }
             // The policy goes with its instance: after a fault it is never entered again.
             Err(kind) => {
-                let policy = self.identity.clone();
+                let policy = (*self.identity).clone();
                 self.fault(
                     now,
                     Fault { kind, policy, at: now, question: batch, answer: Some(decision) },

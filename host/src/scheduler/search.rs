@@ -14,14 +14,14 @@ use crate::{
 };
 
 impl Scheduler {
-    /// A scheduler in the same state with its own policy, which has to decide as this one's does. Events that nobody has taken
-    /// stay here.
-    pub(crate) fn fork(&self, policy: Box<dyn Policy>) -> Self {
+    /// A scheduler in the same state whose policy is away: it has to be lent one that decides as this one's does before it is
+    /// asked. Events that nobody has taken stay here.
+    pub(crate) fn fork(&self) -> Self {
         Self {
             batch: self.batch.clone(),
             limits: self.limits.clone(),
             decider: match &self.decider {
-                Decider::Policy(_) => Decider::Policy(Some(policy)),
+                Decider::Policy(_) => Decider::Policy(None),
                 Decider::Rules => Decider::Rules,
                 Decider::Nobody => Decider::Nobody,
             },
@@ -29,6 +29,13 @@ impl Scheduler {
             options: self.options,
             events: VecDeque::new(),
             ..*self
+        }
+    }
+
+    /// Lends a fork its policy.
+    pub(crate) fn lend(&mut self, policy: Box<dyn Policy>) {
+        if let Decider::Policy(away @ None) = &mut self.decider {
+            *away = Some(policy);
         }
     }
 

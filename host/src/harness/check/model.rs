@@ -175,7 +175,8 @@ impl Batches {
         if !slept.insert(state.finish()) {
             return None;
         }
-        let mut sleeper = scheduler.fork(Box::new(self.policy.clone()));
+        let mut sleeper = scheduler.fork();
+        sleeper.lend(Box::new(self.policy.clone()));
         for wakes in 1.. {
             let now = sleeper.poll_timeout()?;
             while let Some(question) = sleeper.poll_question(now) {
@@ -349,6 +350,7 @@ impl Position {
 
     fn decide(&mut self, outcome: &mut Outcome) {
         let now = self.now;
+        self.scheduler.lend(Box::new(self.batches.policy.clone()));
         while let Some(question) = self.scheduler.poll_question(now) {
             self.scheduler.answer(now, question.ask());
             self.drain(outcome);
@@ -414,7 +416,7 @@ impl Clone for Position {
     fn clone(&self) -> Self {
         Self {
             batches: self.batches.clone(),
-            scheduler: self.scheduler.fork(Box::new(self.batches.policy.clone())),
+            scheduler: self.scheduler.fork(),
             live: self.live.clone(),
             history: self.history.clone(),
             ..*self
