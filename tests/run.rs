@@ -9,6 +9,7 @@ mod run {
     mod approval;
     mod bench;
     mod broken_calls;
+    mod check;
     mod display;
     mod example;
     mod explain;

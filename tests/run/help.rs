@@ -34,6 +34,11 @@ fn test() {
 }
 
 #[test]
+fn check() {
+    insta::assert_snapshot!(help(&["check", "--help"]));
+}
+
+#[test]
 fn replay() {
     insta::assert_snapshot!(help(&["replay", "--help"]));
 }
