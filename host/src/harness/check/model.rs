@@ -118,6 +118,10 @@ struct Start {
 }
 
 /// Where a batch stands, and how it came there.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, not a step of one state"
+)]
 struct Position {
     batches: Arc<Batches>,
     scheduler: Scheduler,
