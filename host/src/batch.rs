@@ -113,6 +113,17 @@ pub struct Carried {
 }
 
 impl Carried {
+    /// Executions that are in flight, one for each of these keys, by name; in the order of their ids.
+    pub fn of(keys: impl IntoIterator<Item = Option<String>>) -> Self {
+        let executions: BTreeMap<_, _> = (0..).map(ExecutionId).zip(keys).collect();
+        Self { next: executions.len() as u64, executions }
+    }
+
+    /// Their ids, in ascending order.
+    pub fn executions(&self) -> impl Iterator<Item = ExecutionId> {
+        self.executions.keys().copied()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.executions.len()

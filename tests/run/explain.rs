@@ -124,7 +124,7 @@ fn for_machines() {
         { "call": 1, "since": second, "stopping": false },
     ]);
     let waits = |call: u32, label: &str, ahead: Json| {
-        json!({ "why": "key", "key": "disk", "limit": 2, "holders": holders, "ahead": ahead, "reason": null,
+        json!({ "why": "key", "key": "disk", "limit": 2, "holders": holders, "earlier": 0, "ahead": ahead, "reason": null,
             "call": call, "label": label, "since": 0 })
     };
     assert_eq!(

@@ -324,11 +324,19 @@ impl Shown<'_> {
                     if undecided.len() == 1 { ("call", "is") } else { ("calls", "are") };
                 format!("waits for the barrier: {what} {} {be} undecided", self.names(undecided))
             }
-            Why::Key { key, limit, holders, ahead } => {
-                let (held, place) = match stretch {
+            Why::Key { key, limit, holders, earlier, ahead } => {
+                let (mut held, place) = match stretch {
                     Some(stretch) => self.over_time(*key, ahead, stretch),
                     None => self.at_once(holders, ahead),
                 };
+                let others = match earlier {
+                    0 => String::new(),
+                    1 => "an execution of an earlier batch".to_owned(),
+                    n => format!("{n} executions of earlier batches"),
+                };
+                if !others.is_empty() {
+                    held = if held.is_empty() { others } else { format!("{others}, {held}") };
+                }
                 let held =
                     if held.is_empty() { "free".to_owned() } else { format!("held by {held}") };
                 let key = format!("key {} (limit {limit})", clean(self.key(*key)));
@@ -399,7 +407,7 @@ impl Shown<'_> {
         let mut json = match why {
             Why::Approval => json!({ "why": "approval" }),
             Why::Barrier { undecided } => json!({ "why": "barrier", "undecided": undecided }),
-            Why::Key { key, limit, holders, ahead } => json!({
+            Why::Key { key, limit, holders, earlier, ahead } => json!({
                 "why": "key",
                 "key": self.key(*key),
                 "limit": limit,
@@ -408,6 +416,7 @@ impl Shown<'_> {
                     "since": holder.since,
                     "stopping": holder.stopping,
                 })).collect::<Vec<_>>(),
+                "earlier": earlier,
                 "ahead": ahead,
             }),
             Why::Policy { wake_at } => json!({ "why": "policy", "wake_at": wake_at }),

@@ -38,6 +38,8 @@ pub enum Why {
         limit: u32,
         /// Which do.
         holders: Vec<Holder>,
+        /// How many executions of earlier batches do.
+        earlier: usize,
         /// Which calls are before it in line.
         ahead: Vec<CallId>,
     },
@@ -94,6 +96,8 @@ pub struct Account {
     settings: Settings,
     calls: Vec<(ToolIndex, u32)>,
     events: Vec<Event>,
+    /// The keys of the executions that earlier batches had left.
+    earlier: Vec<String>,
     /// When the last call had been written, if something waited for that.
     complete: Option<Instant>,
     /// From when on the policy did not decide any more.
@@ -118,6 +122,7 @@ impl Account {
         Ok(Self {
             calls: calls(&record),
             events: events.0,
+            earlier: scenario.earlier.iter().map(|earlier| earlier.key.clone()).collect(),
             complete: scenario.complete,
             failed: record.faults.first().map(|fault| fault.at),
             // It has served the scenario just now.
@@ -144,6 +149,7 @@ impl Account {
         Ok(Self {
             calls: calls(&file.record),
             events: file.events.clone(),
+            earlier: Vec::new(),
             complete: None,
             failed: file.faults.first().map(|fault| fault.at),
             policy,
@@ -245,6 +251,8 @@ struct Walk {
     calls: Vec<(ToolIndex, u32)>,
     complete: Option<Instant>,
     batch: Batch,
+    /// How many executions of earlier batches there were; theirs are the first ids.
+    earlier: u64,
     /// Executions in flight by their number in the events.
     runs: BTreeMap<ExecutionId, InFlight>,
     /// Something was released since the last restart: the barrier is down.
@@ -265,7 +273,11 @@ impl Walk {
         Self {
             calls: account.calls.clone(),
             complete: account.complete,
-            batch: Batch::new(&account.settings, Carried::default()),
+            batch: Batch::new(
+                &account.settings,
+                Carried::of(account.earlier.iter().cloned().map(Some)),
+            ),
+            earlier: account.earlier.len() as u64,
             runs: BTreeMap::new(),
             started: false,
             due: false,
@@ -294,6 +306,8 @@ impl Walk {
             EventKind::Ended(_, execution, end) => {
                 if let Some(run) = self.runs.remove(execution) {
                     self.batch.end(at, run.local, *end);
+                } else if execution.number() < self.earlier {
+                    self.batch.end(at, *execution, *end);
                 }
                 self.due = true;
             }
@@ -345,12 +359,16 @@ impl Walk {
                 let undecided = calls.filter(|(_, call)| call.stage == Stage::Pending);
                 Why::Barrier { undecided: undecided.map(|(id, _)| id).collect() }
             }
-            Waiting::Key { key, .. } => Why::Key {
-                key,
-                limit: self.batch.limit(key),
-                holders: self.holders(key),
-                ahead: self.batch.waiting(key).take_while(|earlier| *earlier < call).collect(),
-            },
+            Waiting::Key { key, .. } => {
+                let holders = self.holders(key);
+                Why::Key {
+                    key,
+                    limit: self.batch.limit(key),
+                    earlier: self.batch.running(key).saturating_sub(holders.len()),
+                    holders,
+                    ahead: self.batch.waiting(key).take_while(|earlier| *earlier < call).collect(),
+                }
+            }
             Waiting::Policy if self.due => Why::Asked,
             Waiting::Policy => Why::Policy { wake_at: self.wake_at },
         })

@@ -38,7 +38,7 @@ fn holder(call: CallId, since: Instant) -> Holder {
 }
 
 fn key(holders: Vec<Holder>, ahead: Vec<CallId>) -> Why {
-    Why::Key { key: 0, limit: 2, holders, ahead }
+    Why::Key { key: 0, limit: 2, holders, earlier: 0, ahead }
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn after_a_restart_what_is_being_stopped_holds_its_slot() {
         "#,
     );
     let holders = vec![Holder { call: 0, since: 0, stopping: true }];
-    let why = Why::Key { key: 0, limit: 1, holders, ahead: vec![] };
+    let why = Why::Key { key: 0, limit: 1, holders, earlier: 0, ahead: vec![] };
     assert_eq!(
         account.at(3 * SECOND),
         [Waits { call: 0, since: 2 * SECOND, why: why.clone(), reason: None }]

@@ -38,7 +38,9 @@ pub use junit::junit;
 pub use notation::{ends, parked, responses, seconds, starts};
 pub use recorded::{Assumed, Assumption, Recorded, recorded_config, recorded_scenario};
 pub use replay::{LeftOut, Outcome, Real, laid_over, replay};
-pub use scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+pub use scenario::{
+    Behaviour, CallSpec, Earlier, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
+};
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
 pub use svg::svg;
 pub use trace::trace;

@@ -150,6 +150,7 @@ pub fn recorded_scenario(record: &Record, config: &Config, arguments: &[String])
     let scenario = Scenario {
         title: String::new(),
         config: Ok(config),
+        earlier: Vec::new(),
         calls,
         events,
         complete: None,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
-const STEPS: usize = 1_000_000;
+const STEPS: usize = 100_000;
 
 /// What came of a scenario.
 pub struct Simulation {
@@ -145,13 +145,10 @@ pub fn simulate_with(
             }
         })?;
     let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
-    let mut scheduler = Scheduler::new(
-        &settings,
-        blueprint.identity().clone(),
-        policy,
-        options,
-        Carried::default(),
-    );
+    let carried = Carried::of(scenario.earlier.iter().map(|earlier| Some(earlier.key.clone())));
+    let earlier: Vec<ExecutionId> = carried.executions().collect();
+    let mut scheduler =
+        Scheduler::new(&settings, blueprint.identity().clone(), policy, options, carried);
     if scenario.complete.is_some() {
         scheduler.set_open(true);
     }
@@ -181,6 +178,9 @@ pub fn simulate_with(
         failed_parents: HashSet::new(),
         keys: settings.tools.iter().map(|tool| tool.key).collect(),
     };
+    for (execution, spec) in earlier.into_iter().zip(&scenario.earlier) {
+        world.plan(spec.gone, Planned::Gone(execution));
+    }
     world.plan_scenario();
     world.run()?;
     Ok(Simulation { record: world.record, scheduler: world.scheduler })

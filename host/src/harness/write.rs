@@ -41,6 +41,10 @@ impl Scenario {
             out.push('\n');
         }
         out += &config_toml(config);
+        for earlier in &self.earlier {
+            let (key, gone) = (quoted(&earlier.key), time(earlier.gone));
+            let _ = writeln!(out, "[[earlier]]\nkey = {key}\ngone = {gone}\n");
+        }
         for calls in self.calls.chunk_by(|a, b| is_one_call(config, a, b)) {
             write_call(&mut out, &self.calls, calls);
         }

@@ -14,6 +14,7 @@ fn again(scenario: &Scenario) -> String {
     let read = Scenario::parse(&Source::new("again.toml", text.as_str()))
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(read.title, scenario.title, "{text}");
+    assert_eq!(read.earlier, scenario.earlier, "{text}");
     assert_eq!(read.calls, scenario.calls, "{text}");
     assert_eq!(read.events, scenario.events, "{text}");
     assert_eq!(read.complete, scenario.complete, "{text}");
@@ -88,6 +89,10 @@ const ALL: &str = r#"
         options = { "x y" = 1.5 }
         limits = { fuel = 50_000_000, memory = "64 MiB" }
 
+        [[earlier]]
+        key = "a \"b\""
+        gone = 0.3
+
         [[call]]
         name = "A"
         tool = "edit"
@@ -157,6 +162,10 @@ fn a_scenario_as_it_is_written() {
     path = "/policies/delay.wasm"
     options = { "x y" = 1.5 }
     limits = { fuel = 50000000, memory = "64 MiB" }
+
+    [[earlier]]
+    key = "a \"b\""
+    gone = "300ms"
 
     [[call]]
     name = "edit"
@@ -338,6 +347,7 @@ proptest! {
         again(&Scenario {
             title,
             config,
+            earlier: Vec::new(),
             calls: read,
             events: events.into_iter().flatten().collect(),
             complete: cancel,

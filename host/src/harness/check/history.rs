@@ -77,6 +77,7 @@ pub(super) fn scenario(
     Scenario {
         title: String::new(),
         config: Ok(config),
+        earlier: Vec::new(),
         calls: calls.collect(),
         events: tale.events,
         complete: None,

@@ -132,6 +132,7 @@ impl RandomBatch {
         Ok(Scenario {
             title: String::new(),
             config: Ok(batches::config(plan, name, &self.limits)?),
+            earlier: Vec::new(),
             calls,
             events: cancel.into_iter().chain(restart).collect(),
             complete: None,

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub title: String,
     /// The configuration it runs under, or everything that is wrong with it.
     pub config: Result<Config, ConfigError>,
+    /// Executions of earlier batches that have not ended when this one begins.
+    pub earlier: Vec<Earlier>,
     /// The calls in written order; each operation of a fanned-out call is one of its own.
     pub calls: Vec<CallSpec>,
     /// What people do to the batch as a whole, and other things that happen.
@@ -31,6 +33,15 @@ pub struct Scenario {
     pub complete: Option<Instant>,
     /// What is expected.
     pub expect: Expect,
+}
+
+/// An execution of an earlier batch: it holds a slot until it is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// The name of its key.
+    pub key: String,
+    /// When it is gone.
+    pub gone: Instant,
 }
 
 /// What happens to the batch.
@@ -79,6 +90,7 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
     reader.ignore(&["conversation", "plugins", "providers"]);
     let title = reader.string("title").map(|title| title.value).unwrap_or_default();
     let layers = reader.take("config");
+    let earlier = reader.take("earlier");
     let calls = reader.take("call");
     let events = reader.take("event");
     let complete = reader.take("complete");
@@ -86,6 +98,10 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
     let problems = &mut *reader.problems;
 
     let config = read_config(source, layers, problems);
+    let earlier = items(earlier, "earlier", problems)
+        .into_iter()
+        .filter_map(|node| read_earlier(node, config.as_ref().ok(), problems))
+        .collect();
     let calls = read_calls(calls, config.as_ref().ok(), problems);
     let events = items(events, "event", problems)
         .into_iter()
@@ -100,7 +116,7 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
         problems.extend(errors.cloned());
     }
     reader.finish();
-    Some(Scenario { title, config, calls, events, complete, expect })
+    Some(Scenario { title, config, earlier, calls, events, complete, expect })
 }
 
 fn read_config(
@@ -119,6 +135,42 @@ fn read_config(
     }
     sources.push(source.clone());
     Config::from_sources(&sources)
+}
+
+fn read_earlier(
+    node: Node,
+    config: Option<&Config>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Earlier> {
+    let place = node.place.clone();
+    let mut reader = Reader::new("earlier", node, problems)?;
+    let key = reader.string("key");
+    let gone = reader.take("gone");
+    let problems = &mut *reader.problems;
+    let gone = gone.and_then(|entry| time("earlier: `gone`", &entry.node, problems));
+    if let (Some(key), Some(config)) = (&key, config)
+        && !config.settings().keys.iter().any(|known| known.name == key.value)
+    {
+        problems.push(
+            Diagnostic::error(format!(
+                "earlier: no tool has key `{}` with a limit",
+                key.value.escape_debug()
+            ))
+            .at(&key.place, "unknown"),
+        );
+    }
+    let earlier = match (key, gone) {
+        (Some(key), Some(gone)) => Some(Earlier { key: key.value, gone }),
+        _ => {
+            problems.push(
+                Diagnostic::error("an execution of an earlier batch has a `key` and a `gone`")
+                    .at(&place, "this one has not"),
+            );
+            None
+        }
+    };
+    reader.finish();
+    earlier
 }
 
 fn read_event(

@@ -33,4 +33,4 @@ mod values;
 pub use behaviour::{Behaviour, Phase};
 pub use call::{CallSpec, PersonEvent};
 pub use expect::Expect;
-pub use file::{Scenario, ScenarioEvent};
+pub use file::{Earlier, Scenario, ScenarioEvent};
