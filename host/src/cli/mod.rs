@@ -1,6 +1,7 @@
 //! The program: one file a verb. Only here anything is printed.
 
 mod approvals;
+mod approve;
 mod bench;
 mod build;
 mod check;

@@ -1,45 +1,55 @@
 //! Asks the person at the terminal.
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use inquire::{Confirm, InquireError, Select, Text};
 use serde_json::Value as Json;
 
-use super::{live::Screen, say};
+use super::{
+    approve::{Remembered, approve, rejected},
+    live::Screen,
+    say,
+};
 use crate::{
-    coordinator::{Approval, People, Prompt, Reply, Review},
+    coordinator::{People, Prompt, Reply, Review},
     server::{AnswerType, Question},
     text::clean,
 };
 
 /// The person at the terminal. The live view makes room while a prompt is open.
 pub(super) struct Terminal {
-    pub(super) screen: Screen,
+    screen: Screen,
+    remembered: Arc<Remembered>,
+}
+
+impl Terminal {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self { screen, remembered: Arc::default() }
+    }
 }
 
 impl People for Terminal {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
-        let screen = self.screen.clone();
+        let (screen, remembered) = (self.screen.clone(), self.remembered.clone());
+        if let Prompt::Approve { tool, .. } = &prompt
+            && let Some(approval) = remembered.of(tool)
+        {
+            return Box::pin(std::future::ready(Reply::Approval(approval)));
+        }
         Box::pin(async move {
             let fallback = prompt.clone();
             let asked =
-                tokio::task::spawn_blocking(move || screen.suspended(|| ask(&prompt))).await;
+                tokio::task::spawn_blocking(move || screen.suspended(|| ask(&prompt, &remembered)))
+                    .await;
             asked.unwrap_or_else(|_| dismissed(&fallback))
         })
     }
 }
 
-fn ask(prompt: &Prompt) -> Reply {
+fn ask(prompt: &Prompt, remembered: &Remembered) -> Reply {
     let reply = match prompt {
         Prompt::Approve { tool, arguments } => {
-            let arguments = clean(&Json::Object(arguments.clone()).to_string());
-            Confirm::new(&format!("Run {} {arguments}?", clean(tool)))
-                .with_default(false)
-                .prompt()
-                .map(|yes| {
-                    let rejected = || Approval::Reject("rejected by the user".to_owned());
-                    Reply::Approval(if yes { Approval::Run(None) } else { rejected() })
-                })
+            approve(tool, arguments, remembered).map(Reply::Approval)
         }
         Prompt::Question { tool, question, .. } => {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
@@ -85,9 +95,7 @@ fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
 
 fn dismissed(prompt: &Prompt) -> Reply {
     match prompt {
-        Prompt::Approve { .. } => {
-            Reply::Approval(Approval::Reject("rejected by the user".to_owned()))
-        }
+        Prompt::Approve { .. } => Reply::Approval(rejected("")),
         Prompt::Question { .. } => Reply::Answer(None),
         Prompt::Review { .. } => Reply::Review(Review::Withhold),
     }

@@ -281,7 +281,7 @@ fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> 
         (Some(Approve::Ask), false) => {
             bail!("`--approve ask` needs a terminal; use `--approve all` or `--approve none`")
         }
-        (Some(Approve::Ask) | None, true) => Arc::new(Terminal { screen: screen.clone() }),
+        (Some(Approve::Ask) | None, true) => Arc::new(Terminal::new(screen.clone())),
         (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
         (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
     })

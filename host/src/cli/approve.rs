@@ -1,0 +1,113 @@
+//! Asks the person at the terminal whether a call may run.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use inquire::{InquireError, Text, validator::Validation};
+use serde_json::{Map, Value as Json};
+
+use crate::{coordinator::Approval, text::clean};
+
+/// What was said about all calls of a tool; it holds for the batch.
+#[derive(Debug, Default)]
+pub(super) struct Remembered(Mutex<HashMap<String, bool>>);
+
+impl Remembered {
+    /// The approval of a tool that need not be asked about any more.
+    pub(super) fn of(&self, tool: &str) -> Option<Approval> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(tool).map(|run| if *run { Approval::Run(None) } else { rejected("") })
+    }
+
+    fn keep(&self, tool: &str, run: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned(), run);
+    }
+}
+
+/// What a person types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Choice {
+    Run,
+    /// With what the assistant is told.
+    Reject(String),
+    Edit,
+    /// The same for all calls of the tool.
+    Always(bool),
+}
+
+impl Choice {
+    /// Nothing at all is a no: what runs was said to.
+    fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        Some(match text {
+            "y" | "yes" => Self::Run,
+            "" | "n" | "no" => Self::Reject(String::new()),
+            "e" | "edit" => Self::Edit,
+            "Y" => Self::Always(true),
+            "N" => Self::Always(false),
+            _ => Self::Reject(text.strip_prefix("n ")?.trim().to_owned()),
+        })
+    }
+}
+
+/// Asks. An error means that the person left the prompt.
+pub(super) fn approve(
+    tool: &str,
+    arguments: &Map<String, Json>,
+    remembered: &Remembered,
+) -> Result<Approval, InquireError> {
+    let shown = Json::Object(arguments.clone()).to_string();
+    let name = clean(tool);
+    let help = format!(
+        "y: run, n: don't, n REASON: don't, and say why, e: edit the arguments, Y or N: the same for every call of {name}"
+    );
+    let typed = Text::new(&format!("Run {name} {}? [y/n/e/Y/N]", clean(&shown)))
+        .with_help_message(&help)
+        .with_validator(|text: &str| {
+            Ok(match Choice::read(text) {
+                Some(_) => Validation::Valid,
+                None => Validation::Invalid("y, n, n REASON, e, Y or N".into()),
+            })
+        })
+        .prompt()?;
+    match Choice::read(&typed) {
+        Some(Choice::Run) => Ok(Approval::Run(None)),
+        Some(Choice::Edit) => edit(&name, &shown),
+        Some(Choice::Always(run)) => {
+            remembered.keep(tool, run);
+            Ok(if run { Approval::Run(None) } else { rejected("") })
+        }
+        Some(Choice::Reject(why)) => Ok(rejected(&why)),
+        None => Ok(rejected("")),
+    }
+}
+
+/// Lets the person change the arguments; the call runs with what they are then.
+fn edit(name: &str, arguments: &str) -> Result<Approval, InquireError> {
+    let edited = Text::new(&format!("Arguments of {name}:"))
+        .with_initial_value(arguments)
+        .with_validator(|text: &str| {
+            Ok(match object(text) {
+                Ok(_) => Validation::Valid,
+                Err(why) => Validation::Invalid(why.into()),
+            })
+        })
+        .prompt()?;
+    Ok(object(&edited).map_or_else(|why| rejected(&why), |edited| Approval::Run(Some(edited))))
+}
+
+fn object(text: &str) -> Result<Map<String, Json>, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))
+}
+
+/// The response of a call that a person does not want.
+pub(super) fn rejected(why: &str) -> Approval {
+    let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+    Approval::Reject(format!("rejected by the user{why}"))
+}
+
+#[cfg(test)]
+#[path = "approve_tests.rs"]
+mod tests;
