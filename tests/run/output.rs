@@ -1,5 +1,7 @@
 //! How much a tool writes, and when it stops writing.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::support::Dir;
@@ -74,4 +76,50 @@ echo 'first ends' >>log";
     let ended = dir.json().end().code(0);
     assert_eq!(dir.read("work/log"), "first ends\nsecond starts\n");
     assert_eq!(ended.responses()[0]["content"], "said\n");
+}
+
+/// Without the time in front of each line, and what differs from run to run.
+fn told(log: &str) -> String {
+    let line = |line: &str| {
+        let rest = line.split_once(' ').map_or(line, |(_, rest)| rest).trim_start();
+        match rest.split_once(" at=") {
+            Some((text, _)) => text.to_owned(),
+            None => rest.to_owned(),
+        }
+    };
+    log.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_happens_and_what_the_policy_says_goes_to_a_log_file() {
+    let dir = Dir::new();
+    dir.tool("one", "concurrency = 1", "echo done");
+    dir.batch(&json!([{ "name": "one" }]));
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/log-escapes.wasm");
+    dir.write("log-escapes.wasm", std::fs::read(policy).expect("the component is checked in"));
+    let ended =
+        dir.run().args(["--policy", "log-escapes.wasm", "--log-file", "run.log"]).end().code(0);
+    assert!(!ended.stderr().contains("forged"), "nothing of it is for the terminal");
+    insta::assert_snapshot!(told(&dir.read("run.log")), @r#"
+    DEBUG batch: Submitted(0)
+    DEBUG batch: Parked(0)
+    DEBUG policy: �]0;owned��[31mred� ERROR �forged�
+    INFO policy: �]0;owned��[31mred� ERROR �forged�
+    WARN policy: �]0;owned��[31mred� ERROR �forged�
+    ERROR policy: �]0;owned��[31mred� ERROR �forged�
+    DEBUG batch: Decided { shown: 1, released: [0], wake_at: None }
+    DEBUG batch: Released(0, ExecutionId(0))
+    DEBUG batch: Ended(Some(0), ExecutionId(0), Succeeded)
+    DEBUG batch: Settled(0, Responded)
+    "#);
+}
+
+#[test]
+fn a_log_file_that_can_not_be_written_is_said_before_anything_runs() {
+    let dir = Dir::new();
+    dir.tool("one", "", "echo done >ran");
+    dir.batch(&json!([{ "name": "one" }]));
+    let ended = dir.run().args(["--log-file", "missing/run.log"]).end().code(2);
+    insta::assert_snapshot!(ended.stderr(), @"error: failed to write to `missing/run.log`: No such file or directory (os error 2)");
+    assert!(!dir.has("ran"));
 }

@@ -13,6 +13,7 @@ mod interrupt;
 mod layout;
 mod limits;
 mod live;
+mod log_file;
 mod policy;
 mod policy_settings;
 mod prompts;

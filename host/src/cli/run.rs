@@ -17,6 +17,7 @@ use super::{
     guard::Guard,
     limits::enough_open_files,
     live::{Live, Screen},
+    log_file,
     policy::{PolicyArgs, refused},
     prompts::Terminal,
     recording::{Recording, Watch},
@@ -91,6 +92,9 @@ pub(super) struct Args {
     /// Record the calls' arguments and responses too
     #[arg(long, requires = "record")]
     record_arguments: bool,
+    /// Write what happens, and what the policy says, to the end of this file, for whoever looks for a mistake
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
     /// No live view, no timeline, no sums
     #[arg(long, short)]
     quiet: bool,
@@ -121,6 +125,9 @@ enum Approve {
 const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
+    if let Some(path) = &args.log_file {
+        log_file::start(path)?;
+    }
     let requests = read_batch(&args.batch)?;
     let mut config = Config::load(&args.config)?;
     if !args.quiet {

@@ -376,10 +376,21 @@ impl Coordinator {
         }
     }
 
+    /// Tells whoever listens what happened.
+    fn tell(&self, event: &Event) {
+        let at = humantime::format_duration(Duration::from_nanos(event.at));
+        if let EventKind::Fault(fault) = &event.kind {
+            tracing::error!(target: "policy", %at, kind = fault.kind.word(), "{fault}");
+            return;
+        }
+        tracing::debug!(target: "batch", %at, "{:?}", event.kind);
+    }
+
     /// Does what the scheduler's events say.
     fn drain(&mut self, now: Instant, observer: &mut dyn Observer) {
         while let Some(event) = self.scheduler.poll_event() {
             self.record.observe(&event);
+            self.tell(&event);
             match &event.kind {
                 EventKind::Released(call, execution) => self.start(*call, *execution),
                 EventKind::Stop(execution) => self.stop(now, *execution),
@@ -392,9 +403,6 @@ impl Coordinator {
                         self.scheduler.identity()
                     );
                     self.write(*call, Status::Error, &text);
-                }
-                EventKind::Fault(fault) => {
-                    tracing::error!(target: "policy", kind = fault.kind.word(), "{fault}");
                 }
                 _ => {}
             }
