@@ -3,7 +3,7 @@
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::Ordering},
 };
 
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
@@ -78,7 +78,9 @@ pub(super) fn search(
         asked: false,
         restarted: false,
         wrong: false,
-        history: None,
+        before: None,
+        step: None,
+        history: OnceLock::new(),
     };
     let start = Start { batches: batches.clone(), first: Mutex::new(first) };
     // One property: what makes a position wrong is kept beside, with the history that led there.
@@ -139,7 +141,12 @@ struct Position {
     /// It was restarted, which happens once.
     restarted: bool,
     wrong: bool,
-    history: History,
+    /// How it came to the position before this one.
+    before: History,
+    /// What came then: when, what, and the calls that were started by it.
+    step: Option<(Instant, Action, Vec<CallId>)>,
+    /// Both joined, once somebody wants it: most positions are known already, and nobody does.
+    history: OnceLock<History>,
 }
 
 impl Model for Start {
@@ -325,13 +332,26 @@ impl Position {
         self.decided = action == Action::Decide || !self.scheduler.is_due();
         self.drain(&mut outcome);
         let Outcome { released, violation } = outcome;
-        let before = self.history.take();
-        self.history = Some(Arc::new(Step { at: now, action, released, before }));
+        self.step = Some((now, action, released));
         if let Some(violation) = violation {
             self.wrong = true;
             let mut found = self.batches.found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.get_or_insert_with(|| (violation, self.history.clone()));
+            found.get_or_insert_with(|| (violation, self.history()));
         }
+    }
+
+    /// How it came about.
+    fn history(&self) -> History {
+        let join = || match &self.step {
+            None => self.before.clone(),
+            Some((at, action, released)) => Some(Arc::new(Step {
+                at: *at,
+                action: *action,
+                released: released.clone(),
+                before: self.before.clone(),
+            })),
+        };
+        self.history.get_or_init(join).clone()
     }
 
     /// The next instant at which something can happen: before any wake-up, so that it can come in between.
@@ -422,7 +442,9 @@ impl Clone for Position {
             batches: self.batches.clone(),
             scheduler: self.scheduler.fork(),
             live: self.live.clone(),
-            history: self.history.clone(),
+            before: self.history(),
+            step: None,
+            history: OnceLock::new(),
             ..*self
         }
     }
