@@ -376,21 +376,11 @@ impl Coordinator {
         }
     }
 
-    /// Tells whoever listens what happened.
-    fn tell(&self, event: &Event) {
-        let at = humantime::format_duration(Duration::from_nanos(event.at));
-        if let EventKind::Fault(fault) = &event.kind {
-            tracing::error!(target: "policy", %at, kind = fault.kind.word(), "{fault}");
-            return;
-        }
-        tracing::debug!(target: "batch", %at, "{:?}", event.kind);
-    }
-
     /// Does what the scheduler's events say.
     fn drain(&mut self, now: Instant, observer: &mut dyn Observer) {
         while let Some(event) = self.scheduler.poll_event() {
             self.record.observe(&event);
-            self.tell(&event);
+            tell(&event);
             match &event.kind {
                 EventKind::Released(call, execution) => self.start(*call, *execution),
                 EventKind::Stop(execution) => self.stop(now, *execution),
@@ -435,4 +425,14 @@ async fn join(asked: &mut Option<JoinHandle<Answered>>) -> Answered {
         }),
         None => std::future::pending().await,
     }
+}
+
+/// Tells whoever listens what happened.
+fn tell(event: &Event) {
+    let at = humantime::format_duration(Duration::from_nanos(event.at));
+    if let EventKind::Fault(fault) = &event.kind {
+        tracing::error!(target: "policy", %at, kind = fault.kind.word(), "{fault}");
+        return;
+    }
+    tracing::debug!(target: "batch", %at, "{:?}", event.kind);
 }
