@@ -3,6 +3,9 @@
 #[path = "hostile/sources.rs"]
 #[allow(dead_code, reason = "shared with the tests of the hostile components")]
 mod sources;
+#[path = "hostile/support.rs"]
+#[allow(dead_code, reason = "shared with the tests of the hostile components")]
+mod support;
 
 use std::sync::{
     Arc,
@@ -16,10 +19,7 @@ use jp_policy::{
         check::{Plan, Progress, Report, check},
         simulate,
     },
-    policy::{
-        Blueprint, Native,
-        wasm::{Budget, Component, Engine},
-    },
+    policy::{Blueprint, Native},
 };
 use jp_policy_guest::{
     Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View, rules::release,
@@ -324,16 +324,6 @@ fn an_error_that_hangs_on_a_failure() {
     "#);
 }
 
-/// Little fuel, so that what loops is over soon, and time without end, so that a busy machine is no fault.
-fn quick() -> Budget {
-    Budget {
-        fuel: 20_000_000,
-        start_fuel: 20_000_000,
-        time: std::time::Duration::from_hours(1),
-        ..Budget::default()
-    }
-}
-
 /// What the search finds of components whose own source says otherwise: a smaller batch with another fault, or what harms no batch
 /// by itself (it is not pure, its memory grows with the questions, its wake-ups lead nowhere).
 const OTHERWISE: &[(&str, &str)] = &[
@@ -351,15 +341,12 @@ const OTHERWISE: &[(&str, &str)] = &[
 /// Each hostile component is refuted for the fault that its source says is right, or for none if it says so.
 #[test]
 fn hostile_components_are_refuted() {
-    let engine = Engine::new().expect("an engine can be made");
     for name in sources::names() {
         // Writes 100,000 lines a question: nothing that a search could wait for.
         if name == "log-flood" {
             continue;
         }
-        let file = format!("{name}.wasm");
-        let policy = Component::from_bytes(&engine, &file, &sources::component(&name), quick());
-        let Ok(policy) = policy else {
+        let Ok(policy) = support::load(&name, support::quick()) else {
             // Refused before anything could be checked.
             continue;
         };

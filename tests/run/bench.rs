@@ -1,18 +1,9 @@
 //! `bench`: a whole measurement of policies that work, fail or refuse.
 
-use std::{fs, path::Path};
-
 use rustix::process::Signal;
 use serde_json::{Value as Json, json};
 
 use super::support::{Dir, Ended};
-
-fn put(dir: &Dir, path: &str) -> String {
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
-    dir.write(file, fs::read(from).expect("the component is there"));
-    file.to_owned()
-}
 
 fn bench(dir: &Dir, args: &[&str]) -> Ended {
     dir.program().args(["bench", "--quick"]).args(args).end()
@@ -27,7 +18,7 @@ fn column(rows: &Json, name: &str) -> Vec<u64> {
 #[test]
 fn a_policy_that_works() {
     let dir = Dir::new();
-    let file = put(&dir, "tests/hostile/log-escapes.wasm");
+    let file = dir.put("tests/hostile/log-escapes.wasm");
     let ended = bench(&dir, &[&file, "--format", "json", "--svg", "plot.svg"]).code(0);
     assert_eq!(ended.stderr(), "wrote plot.svg\n");
     let json = ended.json();
@@ -52,13 +43,13 @@ fn a_policy_that_works() {
     }
     let svg = dir.read("plot.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    assert!(svg.contains("What a decision of policy \"log-escapes\" costs"));
+    assert!(svg.contains("What a decision of policy &quot;log-escapes&quot; costs"));
 }
 
 #[test]
 fn a_policy_that_fails_at_once() {
     let dir = Dir::new();
-    let file = put(&dir, "tests/hostile/error.wasm");
+    let file = dir.put("tests/hostile/error.wasm");
     let ended = bench(&dir, &[&file]).code(1);
     assert_eq!(ended.stderr(), "");
     let shown = ended.stdout();
@@ -90,7 +81,7 @@ fn what_can_t_be_measured() {
         assert_eq!(ended.stdout(), "");
         ended.stderr()
     };
-    let delay = put(&dir, "policies/delay.wasm");
+    let delay = dir.put("policies/delay.wasm");
     insta::assert_snapshot!(refused(&[&delay, "--fields", "delay = \"soon\"\npace = 1"]), @r#"
     error: policy "delay" refuses field `pace`: unknown further field; this policy takes delay, from
      --> --fields:2:1
@@ -106,12 +97,12 @@ fn what_can_t_be_measured() {
 
     jp-policy: the configuration has 2 errors
     "#);
-    let traps = put(&dir, "tests/hostile/configure-traps.wasm");
+    let traps = dir.put("tests/hostile/configure-traps.wasm");
     insta::assert_snapshot!(refused(&[&traps]), @r#"error: release policy "configure-traps" can't be used: it can't be configured: it trapped: wasm trap: wasm `unreachable` instruction executed"#);
     dir.write("text.wasm", "hello");
     insta::assert_snapshot!(refused(&["text.wasm"]), @"error: `text.wasm` is no policy: it is a text file, expected a WebAssembly component");
     insta::assert_snapshot!(refused(&["missing.wasm"]), @"error: failed to read policy `missing.wasm`: No such file or directory (os error 2)");
-    let forgets = put(&dir, "tests/hostile/forgets.wasm");
+    let forgets = dir.put("tests/hostile/forgets.wasm");
     let ended = bench(&dir, &[&forgets, "--svg", "no/folder.svg"]).code(2);
     assert_eq!(
         ended.stderr(),
@@ -123,7 +114,7 @@ fn what_can_t_be_measured() {
 #[test]
 fn an_interrupt_shows_what_was_measured() {
     let dir = Dir::new();
-    let file = put(&dir, "tests/hostile/log-escapes.wasm");
+    let file = dir.put("tests/hostile/log-escapes.wasm");
     dir.folder("tmp");
     let program = dir.program().args(["bench", &file]).env("TMPDIR", dir.path("tmp"));
     let mut running = program.start();

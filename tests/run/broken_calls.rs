@@ -79,15 +79,16 @@ fn tools_that_can_not_be_started() {
     ];
     let calls = names.map(|name| json!({ "id": name, "name": name }));
     let ended = between_good_ones(&dir, &calls);
-    insta::assert_snapshot!(ended.stdout(), @r#"
+    let shown = ended.stdout().replace("[DIR]/work", "[WORKSPACE]");
+    insta::assert_snapshot!(shown, @r#"
     --- first good: ok
     good first
     --- absent absent: error
-    tool `absent`: failed to start `no-such-program` in `[DIR]/work`: No such file or directory (os error 2)
+    tool `absent`: failed to start `no-such-program` in `[WORKSPACE]`: No such file or directory (os error 2)
     --- path path: error
-    tool `path`: failed to start `[DIR]/work/./no/such/program` in `[DIR]/work`: No such file or directory (os error 2)
+    tool `path`: failed to start `[WORKSPACE]/./no/such/program` in `[WORKSPACE]`: No such file or directory (os error 2)
     --- folder folder: error
-    tool `folder`: failed to start `[DIR]/work/./` in `[DIR]/work`: Permission denied (os error 13)
+    tool `folder`: failed to start `[WORKSPACE]/./` in `[WORKSPACE]`: Permission denied (os error 13)
     --- without without: error
     tool `without` has no `command`
     --- empty empty: error

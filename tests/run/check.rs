@@ -1,16 +1,6 @@
 //! `check`: what holds, what is refuted, and how both are said.
 
-use std::{fs, path::Path};
-
 use super::support::{Dir, Ended};
-
-/// A component of this repository, under its path.
-fn put(dir: &Dir, path: &str) -> String {
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
-    dir.write(file, fs::read(from).expect("the component is there"));
-    file.to_owned()
-}
 
 /// A small search: a test is not built for speed.
 fn check(dir: &Dir, args: &[&str]) -> Ended {
@@ -47,7 +37,7 @@ fn the_default_policy_holds() {
 #[test]
 fn a_policy_that_is_refuted_writes_a_batch_that_shows_it() {
     let dir = Dir::new();
-    let policy = put(&dir, "tests/hostile/twice.wasm");
+    let policy = dir.put("tests/hostile/twice.wasm");
     let ended = check(&dir, &[&policy]).code(1);
     insta::assert_snapshot!(masked(&ended.stdout()), @r#"
     refuted  policy "twice" breaks the contract:
@@ -92,7 +82,7 @@ fn a_policy_that_is_refuted_writes_a_batch_that_shows_it() {
 #[test]
 fn a_fault_that_hangs_on_earlier_questions() {
     let dir = Dir::new();
-    let policy = put(&dir, "tests/hostile/trap-at-the-second.wasm");
+    let policy = dir.put("tests/hostile/trap-at-the-second.wasm");
     let ended = check(&dir, &[&policy]).code(1);
     insta::assert_snapshot!(masked(&ended.stdout()), @r#"
     refuted  policy "trap-at-the-second" breaks the contract:
@@ -106,7 +96,7 @@ fn a_fault_that_hangs_on_earlier_questions() {
 #[test]
 fn for_machines() {
     let dir = Dir::new();
-    let policy = put(&dir, "tests/hostile/forgets.wasm");
+    let policy = dir.put("tests/hostile/forgets.wasm");
     let ended = dir
         .program()
         .args(["check", "--no-cache", &policy, "--calls", "3", "--keys", "1", "--limits", "1"])
@@ -125,7 +115,7 @@ fn for_machines() {
 #[test]
 fn what_can_not_be_checked() {
     let dir = Dir::new();
-    let policy = put(&dir, "policies/delay.wasm");
+    let policy = dir.put("policies/delay.wasm");
     let ended = check(&dir, &[&policy, "--fields", "dely = \"2s\""]).code(2);
     insta::assert_snapshot!(ended.stderr(), @r#"
     compiling policy delay.wasm

@@ -1,14 +1,8 @@
 //! `explain`: why calls wait, of scenarios and of what really happened.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value as Json, json};
 
-use super::support::Dir;
-
-fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
-}
+use super::support::{Dir, repository};
 
 const SCENARIO: &str = r#"
     [conversation.tools.edit]
@@ -148,9 +142,9 @@ fn a_policy_has_its_own_words() {
     let ended = dir
         .program()
         .args(["explain"])
-        .args([root("policies/delay/scenarios/136-between-end-and-start.toml")])
+        .args([repository("policies/delay/scenarios/136-between-end-and-start.toml")])
         .args(["--policy"])
-        .args([root("policies/delay.wasm")])
+        .args([repository("policies/delay.wasm")])
         .end()
         .code(0);
     insta::assert_snapshot!(ended.stdout(), @r"
@@ -169,7 +163,7 @@ fn a_record() {
     let dir = Dir::new();
     dir.tool("edit", "concurrency = { key = \"disk\", delay = \"30ms\" }", "true");
     dir.batch(&json!([{ "id": "a", "name": "edit" }, { "id": "b", "name": "edit" }]));
-    let delay = std::fs::read(root("policies/delay.wasm")).expect("it is checked in");
+    let delay = std::fs::read(repository("policies/delay.wasm")).expect("it is checked in");
     dir.write("delay.wasm", delay);
     dir.run().args(["--policy", "delay.wasm", "--record", "r.jsonl"]).end().code(0);
     let ended = dir.program().args(["explain", "r.jsonl", "b"]).end().code(0);
@@ -186,7 +180,7 @@ fn a_record() {
     // A file that is another one now is not asked.
     dir.write(
         "delay.wasm",
-        std::fs::read(root("policies/default.wasm")).expect("it is checked in"),
+        std::fs::read(repository("policies/default.wasm")).expect("it is checked in"),
     );
     let ended = dir.program().args(["explain", "r.jsonl", "b"]).end().code(0);
     assert_eq!(

@@ -1,16 +1,8 @@
 //! `inspect`: what is shown of policies, and of files that are none.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use super::support::{Dir, Ended};
-
-/// A component of this repository, under its path.
-fn put(dir: &Dir, path: &str) -> String {
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
-    dir.write(file, fs::read(from).expect("the component is there"));
-    file.to_owned()
-}
 
 fn inspect(dir: &Dir, args: &[&str]) -> Ended {
     dir.program().args(["inspect", "--no-cache"]).args(args).end()
@@ -39,7 +31,7 @@ fn masked(text: &str) -> String {
 #[test]
 fn a_policy() {
     let dir = Dir::new();
-    let file = put(&dir, "tests/hostile/log-escapes.wasm");
+    let file = dir.put("tests/hostile/log-escapes.wasm");
     let ended = inspect(&dir, &[&file]).code(0);
     assert_eq!(ended.stderr(), "");
     insta::assert_snapshot!(masked(&ended.stdout()), @r#"
@@ -89,7 +81,7 @@ fn a_policy() {
 #[test]
 fn what_a_policy_takes_is_found() {
     let dir = Dir::new();
-    let file = put(&dir, "policies/delay.wasm");
+    let file = dir.put("policies/delay.wasm");
     let json = inspect(&dir, &[&file, "--format", "json"]).code(0).json();
     assert_eq!((&json["format"], &json["version"]), (&"jp-policy.inspect".into(), &1.into()));
     let data = &json["data"];
@@ -135,7 +127,7 @@ fn what_a_policy_takes_is_found() {
 #[test]
 fn fields_of_its_own_are_given_and_shown_where_they_are_wrong() {
     let dir = Dir::new();
-    let file = put(&dir, "policies/delay.wasm");
+    let file = dir.put("policies/delay.wasm");
     let ended = inspect(&dir, &[&file, "--fields", "dleay = 1", "--format", "json"]).code(0);
     let policy = &ended.json()["data"]["policy"];
     assert_eq!(policy["view"], serde_json::Value::Null);
@@ -156,7 +148,7 @@ fn fields_of_its_own_are_given_and_shown_where_they_are_wrong() {
 #[test]
 fn a_policy_that_fails_is_shown_as_far_as_it_goes() {
     let dir = Dir::new();
-    let file = put(&dir, "tests/hostile/configure-traps.wasm");
+    let file = dir.put("tests/hostile/configure-traps.wasm");
     let ended = inspect(&dir, &[&file]).code(1);
     let shown = masked(&ended.stdout());
     let start = shown.find("\nbytes by section").expect("sections");
@@ -188,7 +180,7 @@ fn a_policy_that_fails_is_shown_as_far_as_it_goes() {
     memory          131,072       67,108,864 bytes at most
     tables                0          100,000 elements
     ");
-    let file = put(&dir, "tests/hostile/error.wasm");
+    let file = dir.put("tests/hostile/error.wasm");
     let ended = inspect(&dir, &[&file, "--format", "json"]).code(0);
     let policy = &ended.json()["data"]["policy"];
     assert_eq!(policy["first_question"]["fault"], "error");
@@ -199,7 +191,7 @@ fn a_policy_that_fails_is_shown_as_far_as_it_goes() {
 fn nothing_that_a_policy_says_drives_the_terminal() {
     let dir = Dir::new();
     for name in ["name-escapes", "configure-refuses", "error-escapes"] {
-        let file = put(&dir, &format!("tests/hostile/{name}.wasm"));
+        let file = dir.put(&format!("tests/hostile/{name}.wasm"));
         let shown = inspect(&dir, &[&file]).code(0).stdout();
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
     }
@@ -208,7 +200,7 @@ fn nothing_that_a_policy_says_drives_the_terminal() {
 #[test]
 fn what_does_not_load_is_shown_as_far_as_it_can_be_read() {
     let dir = Dir::new();
-    put(&dir, "tests/hostile/forgets.wasm");
+    dir.put("tests/hostile/forgets.wasm");
     let whole = fs::read(dir.path("forgets.wasm")).expect("it was written");
     dir.write("cut.wasm", &whole[..300]);
     insta::assert_snapshot!(inspect(&dir, &["cut.wasm"]).code(1).stdout(), @r"

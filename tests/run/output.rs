@@ -1,7 +1,5 @@
 //! How much a tool writes, and when it stops writing.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use super::support::Dir;
@@ -95,8 +93,7 @@ fn what_happens_and_what_the_policy_says_goes_to_a_log_file() {
     let dir = Dir::new();
     dir.tool("one", "concurrency = 1", "echo done");
     dir.batch(&json!([{ "name": "one" }]));
-    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/log-escapes.wasm");
-    dir.write("log-escapes.wasm", std::fs::read(policy).expect("the component is checked in"));
+    dir.put("tests/hostile/log-escapes.wasm");
     let ended =
         dir.run().args(["--policy", "log-escapes.wasm", "--log-file", "run.log"]).end().code(0);
     assert!(!ended.stderr().contains("forged"), "nothing of it is for the terminal");

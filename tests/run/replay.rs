@@ -1,14 +1,8 @@
 //! `replay`: other policies decide about the same calls.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value as Json, json};
 
-use super::support::Dir;
-
-fn policy(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
-}
+use super::support::{Dir, repository};
 
 fn number(json: &Json) -> u64 {
     json.as_u64().unwrap_or_else(|| panic!("{json} is no number"))
@@ -25,7 +19,7 @@ fn real() -> Dir {
         { "id": "c", "name": "read" },
         { "id": "d", "name": "edit", "arguments": { "n": 4 } },
     ]));
-    let delay = policy("policies/delay.wasm");
+    let delay = repository("policies/delay.wasm");
     dir.run().args(["--record", "r.jsonl", "--policy"]).args([&delay]).end().code(1);
     dir
 }
@@ -33,7 +27,7 @@ fn real() -> Dir {
 #[test]
 fn a_real_batch_under_another_policy_and_its_own() {
     let dir = real();
-    let (delay, default) = (policy("policies/delay.wasm"), policy("policies/default.wasm"));
+    let (delay, default) = (repository("policies/delay.wasm"), repository("policies/default.wasm"));
     let ended = dir
         .program()
         .args(["replay", "r.jsonl", "--format", "json", "--policy"])
@@ -149,9 +143,9 @@ fn a_scenario_is_shown_under_the_default_policy_and_the_other_one() {
     let ended = dir
         .program()
         .args(["replay"])
-        .args([policy("policies/delay/scenarios/several-keys.toml")])
+        .args([repository("policies/delay/scenarios/several-keys.toml")])
         .args(["--policy"])
-        .args([policy("policies/delay.wasm")])
+        .args([repository("policies/delay.wasm")])
         .end()
         .code(0);
     let stdout = ended.stdout();
@@ -206,7 +200,7 @@ fn configuration_can_be_laid_over_that_of_the_record() {
         let (ended, started) = (&outcome["calls"][0]["ended"], &outcome["calls"][1]["started"]);
         (number(started), number(ended))
     };
-    let delay = policy("policies/delay.wasm");
+    let delay = repository("policies/delay.wasm");
     let (started, ended) = second("delay = \"5s\"", &["--policy", &delay.display().to_string()]);
     assert_eq!(started, ended + 5_000_000_000);
     let (started, ended) = second("limit = 2", &[]);
@@ -227,7 +221,7 @@ fn configuration_can_be_laid_over_that_of_the_record() {
 fn a_policy_that_fails_is_shown_and_is_an_exit_code_on_request() {
     let dir = real();
     let replay = || {
-        let hostile = policy("tests/hostile/trap-at-the-second.wasm");
+        let hostile = repository("tests/hostile/trap-at-the-second.wasm");
         dir.program().args(["replay", "r.jsonl", "--policy"]).args([hostile])
     };
     let ended = replay().end().code(0);

@@ -5,7 +5,7 @@ mod ended;
 mod program;
 mod text;
 
-pub(crate) use dir::{Dir, files};
+pub(crate) use dir::{Dir, files, repository};
 pub(crate) use ended::Ended;
 pub(crate) use program::{Program, path};
 pub(crate) use text::plain;

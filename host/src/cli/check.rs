@@ -10,11 +10,12 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use super::{
     Exit, Format,
+    layout::grouped,
     policy::{CacheArgs, PolicyArgs},
     policy_settings::PolicySettings,
 };
@@ -106,11 +107,20 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         std::fs::write(&args.out, refutation.scenario.to_toml()?)
             .with_context(|| format!("failed to write `{}`", args.out.display()))?;
     }
+    let checked = Checked { component: &component, report: &report, progress: &progress, took };
     match args.format {
-        Format::Text => print_text(args, &component, &report, &progress, took)?,
-        Format::Json => print_json(args, &component, &report, &progress, took)?,
+        Format::Text => print_text(args, &checked)?,
+        Format::Json => print_json(args, &checked)?,
     }
     Ok(if report.refutation.is_some() { Exit::Failed } else { Exit::Fine })
+}
+
+/// What came of a check.
+struct Checked<'a> {
+    component: &'a Component,
+    report: &'a Report,
+    progress: &'a Progress,
+    took: Duration,
 }
 
 /// Checks, with a bar that shows how far it is where there is a terminal.
@@ -140,7 +150,7 @@ fn watched(
             bar.set_length(progress.total.load(Ordering::Relaxed).max(1) as u64);
             bar.set_position(progress.done.load(Ordering::Relaxed) as u64);
             let decisions = progress.decisions.load(Ordering::Relaxed);
-            bar.set_message(format!("{} decisions", HumanCount(decisions)));
+            bar.set_message(format!("{} decisions", grouped(decisions)));
             thread::park_timeout(Duration::from_millis(50));
         }
         worker.join()
@@ -152,13 +162,8 @@ fn watched(
     }
 }
 
-fn print_text(
-    args: &Args,
-    component: &Component,
-    report: &Report,
-    progress: &Progress,
-    took: Duration,
-) -> Result<()> {
+fn print_text(args: &Args, checked: &Checked<'_>) -> Result<()> {
+    let Checked { component, report, progress, took } = *checked;
     let mut out = anstream::stdout().lock();
     let policy = clean(&component.identity().to_string());
     let standard = if args.rules { "the contract and the default rules" } else { "the contract" };
@@ -169,7 +174,7 @@ fn print_text(
     } else {
         writeln!(out, "{GOOD}holds{GOOD:#}  policy \"{policy}\" keeps {standard}")?;
     }
-    let count = |n: usize| HumanCount(n as u64);
+    let count = |n: usize| grouped(n as u64);
     let of = if report.batches == report.kinds || report.refutation.is_some() {
         String::new()
     } else {
@@ -188,9 +193,9 @@ fn print_text(
     writeln!(
         out,
         "{} decisions in {}, {} a second",
-        HumanCount(decisions),
+        grouped(decisions),
         duration(nanos(took)),
-        HumanCount(u64::try_from(rate).unwrap_or(u64::MAX))
+        grouped(u64::try_from(rate).unwrap_or(u64::MAX))
     )?;
     Ok(())
 }
@@ -211,13 +216,8 @@ fn story(refutation: &Refutation, file: &Path) -> String {
     }
 }
 
-fn print_json(
-    args: &Args,
-    component: &Component,
-    report: &Report,
-    progress: &Progress,
-    took: Duration,
-) -> Result<()> {
+fn print_json(args: &Args, checked: &Checked<'_>) -> Result<()> {
+    let Checked { component, report, progress, took } = *checked;
     let identity = component.identity();
     let data = json!({
         "policy": identity.name,

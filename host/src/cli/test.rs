@@ -6,8 +6,10 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
     ops::ControlFlow,
     path::PathBuf,
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -16,7 +18,7 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use super::{Exit, Format, policy::PolicyArgs, say};
+use super::{Exit, Format, interrupt, policy::PolicyArgs, say};
 use crate::{
     config::Config,
     harness::{
@@ -66,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         bail!("no scenarios: there is no `*.toml` file in {}", paths.join(", "));
     }
     let loaded = suite::load(&files);
-    let tested = judge(args, &loaded)?;
+    let (tested, interrupted) = judge(args, &loaded)?;
     let took = start.elapsed();
     match args.format {
         Format::Text => print_text(&tested, files.len(), took)?,
@@ -77,13 +79,14 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             .with_context(|| format!("failed to write `{}`", path.display()))?;
     }
     Ok(match tested.iter().all(Tested::passed) {
-        _ if INTERRUPTED.load(Ordering::SeqCst) => Exit::Interrupted,
+        _ if interrupted.load(Ordering::SeqCst) => Exit::Interrupted,
         true => Exit::Fine,
         false => Exit::Failed,
     })
 }
 
-fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
+/// What came of the scenarios, and the flag that an interrupt sets.
+fn judge(args: &Args, loaded: &[Loaded]) -> Result<(Vec<Tested>, Arc<AtomicBool>)> {
     let engine = args.policy.engine()?;
     // A policy is compiled once, however many scenarios name it, and before the rest: it may have to be approved.
     let mut policies: BTreeMap<String, Result<Component, String>> = BTreeMap::new();
@@ -94,7 +97,12 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
         });
     }
     let progress = Progress::new(loaded.len());
-    interrupts(progress.bar.clone());
+    // The first Ctrl-C lets what runs come to its end and reports what is done.
+    let bar = progress.bar.clone();
+    let interrupted = interrupt::listen(
+        move || bar.suspend(|| say("stopping after the tests that run; once more to end at once")),
+        || {},
+    );
     let policy = |_: usize, scenario: &Scenario| match policies.get(&policy_key(args, scenario)) {
         Some(Ok(policy)) => Ok(policy as &dyn Blueprint),
         Some(Err(why)) => Err(why.clone()),
@@ -102,14 +110,14 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<Vec<Tested>> {
     };
     let tested = suite::judge_all(loaded, policy, |tested| {
         progress.seen(tested);
-        if INTERRUPTED.load(Ordering::SeqCst) {
+        if interrupted.load(Ordering::SeqCst) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     });
     progress.bar.finish_and_clear();
-    Ok(tested)
+    Ok((tested, interrupted))
 }
 
 /// What tells the policies of scenarios apart: all that is used to load one.
@@ -126,28 +134,6 @@ fn policy_key(args: &Args, scenario: &Scenario) -> String {
 
 fn load_policy(args: &Args, engine: &Engine, config: &Config) -> Result<Component, String> {
     args.policy.load(engine, config).map_err(|error| format!("{error:#}"))
-}
-
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// The first Ctrl-C lets what runs come to its end and reports what is done, the second ends the program.
-fn interrupts(bar: ProgressBar) {
-    let listen = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else {
-            return;
-        };
-        runtime.block_on(async {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                    std::process::exit(130);
-                }
-                bar.suspend(|| say("stopping after the tests that run; once more to end at once"));
-            }
-        });
-    };
-    // It waits until the program ends.
-    let _ = thread::Builder::new().name("interrupts".to_owned()).spawn(listen);
 }
 
 /// A bar on a terminal's standard error, and nothing elsewhere.

@@ -3,7 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::bench::{Bench, Cost, Row};
+use super::{
+    bench::{Bench, Cost, Row},
+    xml,
+};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 650.0;
@@ -37,7 +40,7 @@ pub fn plot(bench: &Bench) -> String {
     let _ = writeln!(
         svg,
         "<text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"600\">{}</text>",
-        escaped(&title)
+        xml::text(&title)
     );
     let keys = format!(
         "by how many calls wait, for {} keys of limit {} with all slots free; both axes logarithmic",
@@ -130,7 +133,7 @@ fn panel(svg: &mut String, top: f64, title: &str, series: &[Series<'_>], label: 
         svg,
         "<text x=\"{LEFT}\" y=\"{}\" font-weight=\"600\">{}</text>",
         top - 8.0,
-        escaped(title)
+        xml::text(title)
     );
     for tick in y.ticks() {
         let at = y.place(tick);
@@ -215,7 +218,7 @@ fn place_names(
             svg,
             "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"{colour}\" font-weight=\"600\">{}</text>",
             at + 4.5,
-            escaped(&short(name, 16))
+            xml::text(&short(name, 16))
         );
     }
 }
@@ -250,21 +253,6 @@ fn short(name: &str, length: usize) -> String {
         return name.to_owned();
     }
     name.chars().take(length - 1).chain(['…']).collect()
-}
-
-/// As text of XML, without what XML can't have.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for character in text.chars() {
-        match character {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -80,6 +80,13 @@ impl Dir {
         names
     }
 
+    /// Puts a file of this repository into the folder, under its own name, which is returned.
+    pub(crate) fn put(&self, path: &str) -> String {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        self.write(name, fs::read(repository(path)).expect("it is checked in"));
+        name.to_owned()
+    }
+
     /// Copies a folder.
     pub(crate) fn copy(&self, from: &Path, to: &str) {
         for (name, bytes) in files(from) {
@@ -128,6 +135,11 @@ impl Dir {
     pub(crate) fn json(&self) -> Program {
         self.run().args(["--quiet", "--format", "json"])
     }
+}
+
+/// A file of this repository.
+pub(crate) fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
 /// All files of a folder and the folders in it, with their bytes.
