@@ -6,7 +6,7 @@ use super::event_loop::{Observer, Snapshot};
 use crate::{
     batch::{CallId, Instant},
     record::{About, Header, Writer},
-    scheduler::Event,
+    scheduler::{Event, EventKind},
 };
 
 /// Of how many waiting calls the policy's reason is asked after each decision: those next in line. Each costs about a decision.
@@ -45,7 +45,9 @@ impl<W: Write> Recorder<W> {
 
 impl<W: Write> Observer for Recorder<W> {
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
-        let written = self.writer.event(event, |call| about(call, snapshot));
+        // Nothing else of a batch is as large as the responses, and only then one is written.
+        let settles = matches!(event.kind, EventKind::Settled(..));
+        let written = self.writer.event(event, |call| about(call, snapshot, settles));
         self.keep(written);
     }
 
@@ -59,14 +61,14 @@ impl<W: Write> Observer for Recorder<W> {
     }
 }
 
-fn about<'a>(call: CallId, snapshot: &Snapshot<'a>) -> About<'a> {
+fn about<'a>(call: CallId, snapshot: &Snapshot<'a>, settles: bool) -> About<'a> {
     let place = call as usize;
     let (Some(request), Some(known)) =
         (snapshot.requests.get(place), snapshot.record.calls.get(place))
     else {
         return About::default();
     };
-    let response = snapshot.responses.get(place).and_then(Option::as_ref);
+    let response = snapshot.responses.get(place).and_then(Option::as_ref).filter(|_| settles);
     About {
         id: &request.id,
         tool: &request.name,

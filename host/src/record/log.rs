@@ -21,7 +21,7 @@ pub struct About<'a> {
     pub parent: u32,
     /// Its arguments, or why they can't be read.
     pub arguments: Option<Result<&'a Map<String, Json>, &'a str>>,
-    /// Its response, if it has one.
+    /// Its response, if it has one; looked at when it settles.
     pub response: Option<Json>,
     /// Whether its last execution was released and not run: an operation before it had failed.
     pub gated: bool,

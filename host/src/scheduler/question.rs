@@ -52,6 +52,9 @@ impl Answer {
         let Ok(decision) = &self.result else {
             return Vec::new();
         };
+        if most == 0 {
+            return Vec::new();
+        }
         let batch = after(&self.batch, &decision.release);
         let parked = batch.calls.iter().filter(|call| call.state == contract::State::Parked);
         let parked: Vec<CallId> = parked.map(|call| call.id).take(most).collect();
