@@ -3,13 +3,14 @@
 //! What may start is always derived from the calls' current states, never from marks recorded along the way. Changing one call
 //! costs the logarithm of the batch's length, and the view of a question costs what it shows.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
+mod sorted;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use jp_policy_guest::{self as contract, Settings, State, View};
 pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
+
+use sorted::{Sorted, SortedSet};
 
 /// One run of a call, from its release until it has ended. Unique within the process, across batches and restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,25 +82,18 @@ pub struct Call {
 /// What a key's calls and executions amount to.
 #[derive(Debug, Clone, Default)]
 struct KeyState {
-    limit: u32,
     /// Pending and parked calls, in written order.
-    waiting: BTreeSet<CallId>,
+    waiting: SortedSet<CallId>,
     /// Executions that hold a slot, with their call where it is one of this batch's current ones.
-    running: BTreeMap<ExecutionId, Option<CallId>>,
+    running: Sorted<ExecutionId, Option<CallId>>,
     ended: u32,
     failed: u32,
     last_release: Option<Instant>,
     last_end: Option<Instant>,
 }
 
-impl KeyState {
-    fn free(&self) -> usize {
-        (self.limit as usize).saturating_sub(self.running.len())
-    }
-}
-
 /// An execution in flight.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Execution {
     key: Option<KeyIndex>,
     call: Option<CallId>,
@@ -140,23 +134,30 @@ impl Carried {
     }
 }
 
+/// What the settings say of tools and keys, each at its index.
+#[derive(Debug)]
+struct Frame {
+    /// The `key` of each tool.
+    tools: Vec<Option<KeyIndex>>,
+    names: Vec<String>,
+    limits: Vec<u32>,
+}
+
 /// The batch.
 #[derive(Debug, Clone)]
 pub struct Batch {
     calls: Vec<Call>,
-    /// The `key` of each tool.
-    tools: Arc<[Option<KeyIndex>]>,
     keys: Vec<KeyState>,
-    names: Arc<[String]>,
+    frame: Arc<Frame>,
     /// Keys that have a waiting call and a free slot.
-    ready: BTreeSet<KeyIndex>,
+    ready: SortedSet<KeyIndex>,
     /// Keys that have a waiting call.
-    waiting: BTreeSet<KeyIndex>,
+    waiting: SortedSet<KeyIndex>,
     /// Parked calls without a key.
-    unkeyed: BTreeSet<CallId>,
+    unkeyed: SortedSet<CallId>,
     /// Calls that are pending, parked or running.
-    active: BTreeSet<CallId>,
-    executions: HashMap<ExecutionId, Execution>,
+    active: SortedSet<CallId>,
+    executions: Sorted<ExecutionId, Execution>,
     next_execution: u64,
     pending: usize,
     parked: usize,
@@ -167,18 +168,20 @@ pub struct Batch {
 impl Batch {
     /// An empty batch under these settings, with what earlier batches left in flight.
     pub fn new(settings: &Settings, carried: Carried) -> Self {
-        let names: Arc<[String]> = settings.keys.iter().map(|key| key.name.clone()).collect();
-        let limits = settings.keys.iter().map(|key| key.limit);
+        let frame = Frame {
+            tools: settings.tools.iter().map(|tool| tool.key).collect(),
+            names: settings.keys.iter().map(|key| key.name.clone()).collect(),
+            limits: settings.keys.iter().map(|key| key.limit).collect(),
+        };
         let mut batch = Self {
             calls: Vec::new(),
-            tools: settings.tools.iter().map(|tool| tool.key).collect(),
-            keys: limits.map(|limit| KeyState { limit, ..KeyState::default() }).collect(),
-            names,
-            ready: BTreeSet::new(),
-            waiting: BTreeSet::new(),
-            unkeyed: BTreeSet::new(),
-            active: BTreeSet::new(),
-            executions: HashMap::new(),
+            keys: vec![KeyState::default(); frame.limits.len()],
+            frame: Arc::new(frame),
+            ready: SortedSet::default(),
+            waiting: SortedSet::default(),
+            unkeyed: SortedSet::default(),
+            active: SortedSet::default(),
+            executions: Sorted::default(),
             next_execution: carried.next,
             pending: 0,
             parked: 0,
@@ -186,25 +189,25 @@ impl Batch {
             revision: 0,
         };
         for (execution, name) in carried.executions {
-            let key = name.and_then(|name| batch.names.binary_search(&name).ok());
+            let key = name.and_then(|name| batch.frame.names.binary_search(&name).ok());
             if let Some(key) = key {
-                batch.keys[key].running.insert(execution, None);
+                batch.keys[key].running.put(execution, None);
             }
             let key = key.and_then(|key| KeyIndex::try_from(key).ok());
-            batch.executions.insert(execution, Execution { key, call: None });
+            batch.executions.put(execution, Execution { key, call: None });
         }
         batch
     }
 
     /// What is still in flight, for the next batch.
     pub fn into_carried(self) -> Carried {
-        let names = &self.names;
+        let names = &self.frame.names;
         let name = |key: Option<KeyIndex>| key.and_then(|key| names.get(key as usize).cloned());
         Carried {
             executions: self
                 .executions
                 .iter()
-                .map(|(id, execution)| (*id, name(execution.key)))
+                .map(|(id, execution)| (id, name(execution.key)))
                 .collect(),
             next: self.next_execution,
         }
@@ -222,12 +225,17 @@ impl Batch {
 
     /// The limit of a key.
     pub fn limit(&self, key: KeyIndex) -> u32 {
-        self.keys.get(key as usize).map_or(0, |key| key.limit)
+        self.limits().get(key as usize).copied().unwrap_or(0)
+    }
+
+    /// The limits of all keys, each at its index.
+    pub fn limits(&self) -> &[u32] {
+        &self.frame.limits
     }
 
     /// The name of a key.
     pub fn key_name(&self, key: KeyIndex) -> &str {
-        self.names.get(key as usize).map_or("", String::as_str)
+        self.frame.names.get(key as usize).map_or("", String::as_str)
     }
 
     /// Executions that hold a slot of a key.
@@ -242,7 +250,7 @@ impl Batch {
             .keys
             .get(key as usize)
             .into_iter()
-            .flat_map(|key| key.running.values().flatten().copied())
+            .flat_map(|key| key.running.iter().filter_map(|(_, call)| *call))
             .collect();
         holders.sort_unstable();
         holders
@@ -250,7 +258,7 @@ impl Batch {
 
     /// The pending and parked calls of a key, in written order.
     pub fn waiting(&self, key: KeyIndex) -> impl Iterator<Item = CallId> {
-        self.keys.get(key as usize).into_iter().flat_map(|key| key.waiting.iter().copied())
+        self.keys.get(key as usize).into_iter().flat_map(|key| key.waiting.keys())
     }
 
     /// The executions in flight, those of earlier batches and from before a restart among them.
@@ -260,7 +268,7 @@ impl Batch {
 
     /// The execution's call, if it is the current one of a call of this batch.
     pub fn call_of(&self, execution: ExecutionId) -> Option<CallId> {
-        self.executions.get(&execution)?.call
+        self.executions.get(execution)?.call
     }
 
     /// How many calls wait for approval.
@@ -295,7 +303,7 @@ impl Batch {
     /// With more than 2^32 calls.
     pub fn add(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
         let id = CallId::try_from(self.calls.len()).expect("a batch has fewer than 2^32 calls");
-        let key = self.tools.get(tool as usize).copied().flatten();
+        let key = self.frame.tools.get(tool as usize).copied().flatten();
         self.unsettled += 1;
         // Put in as settled, which nothing counts, and moved from there.
         self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });
@@ -317,10 +325,10 @@ impl Batch {
         }
         self.next_execution += 1;
         let key = self.get(call)?.key;
-        self.executions.insert(execution, Execution { key, call: Some(call) });
+        self.executions.put(execution, Execution { key, call: Some(call) });
         if let Some(key) = key {
             let state = &mut self.keys[key as usize];
-            state.running.insert(execution, Some(call));
+            state.running.put(execution, Some(call));
             state.last_release = Some(now);
             self.refresh(key);
         }
@@ -349,10 +357,10 @@ impl Batch {
         execution: ExecutionId,
         end: End,
     ) -> Option<Option<CallId>> {
-        let ended = self.executions.remove(&execution)?;
+        let ended = self.executions.take(execution)?;
         if let Some(key) = ended.key {
             let state = &mut self.keys[key as usize];
-            state.running.remove(&execution);
+            state.running.take(execution);
             state.ended += 1;
             state.failed += u32::from(end == End::Failed);
             state.last_end = Some(now);
@@ -387,11 +395,9 @@ impl Batch {
         let Stage::Running { execution, .. } = stage else {
             return None;
         };
-        if let Some(orphan) = self.executions.get_mut(&execution) {
-            orphan.call = None;
-        }
+        self.executions.put(execution, Execution { key, call: None });
         if let Some(key) = key {
-            self.keys[key as usize].running.insert(execution, None);
+            self.keys[key as usize].running.put(execution, None);
         }
         Some(execution)
     }
@@ -403,18 +409,17 @@ impl Batch {
             View::Full => &self.waiting,
         };
         let mut calls: Vec<CallId> = match view {
-            View::Full => self.active.iter().copied().collect(),
+            View::Full => self.active.keys().collect(),
             View::Front => {
-                let front = shown.iter().map(|key| &self.keys[*key as usize]);
-                let front = front.flat_map(|key| key.waiting.iter().take(key.free()));
-                self.unkeyed.iter().chain(front).copied().collect()
+                let front = shown.keys().flat_map(|key| self.waiting(key).take(self.free(key)));
+                self.unkeyed.keys().chain(front).collect()
             }
         };
         calls.sort_unstable();
         contract::Batch {
             now,
             running: count(self.executions.len()),
-            keys: shown.iter().map(|key| self.usage(*key)).collect(),
+            keys: shown.keys().map(|key| self.usage(key)).collect(),
             calls: calls.iter().filter_map(|id| self.show(*id)).collect(),
         }
     }
@@ -485,44 +490,26 @@ impl Batch {
         self.parked += usize::from(to == Stage::Parked);
         let waits = |stage| matches!(stage, Stage::Pending | Stage::Parked);
         let runs = |stage| matches!(stage, Stage::Running { .. });
-        if waits(to) || runs(to) {
-            self.active.insert(id);
-        } else {
-            self.active.remove(&id);
-        }
+        self.active.set(id, waits(to) || runs(to));
         match key {
-            None if to == Stage::Parked => {
-                self.unkeyed.insert(id);
-            }
-            None => {
-                self.unkeyed.remove(&id);
-            }
+            None => self.unkeyed.set(id, to == Stage::Parked),
             Some(key) => {
-                let waiting = &mut self.keys[key as usize].waiting;
-                if waits(to) {
-                    waiting.insert(id)
-                } else {
-                    waiting.remove(&id)
-                };
+                self.keys[key as usize].waiting.set(id, waits(to));
                 self.refresh(key);
             }
         }
     }
 
+    /// Slots of a key that nothing holds.
+    fn free(&self, key: KeyIndex) -> usize {
+        (self.limit(key) as usize).saturating_sub(self.running(key))
+    }
+
     fn refresh(&mut self, key: KeyIndex) {
-        let state = &self.keys[key as usize];
-        let waits = !state.waiting.is_empty();
-        let ready = waits && state.free() > 0;
-        if waits {
-            self.waiting.insert(key)
-        } else {
-            self.waiting.remove(&key)
-        };
-        if ready {
-            self.ready.insert(key)
-        } else {
-            self.ready.remove(&key)
-        };
+        let waits = !self.keys[key as usize].waiting.is_empty();
+        let ready = waits && self.free(key) > 0;
+        self.waiting.set(key, waits);
+        self.ready.set(key, ready);
     }
 }
 

@@ -144,7 +144,6 @@ enum Decider {
 /// One batch and its policy. See the module's documentation for how it is driven.
 pub struct Scheduler {
     batch: Batch,
-    limits: Arc<[u32]>,
     decider: Decider,
     identity: Arc<Identity>,
     options: Options,
@@ -173,7 +172,6 @@ impl Scheduler {
     ) -> Self {
         Self {
             batch: Batch::new(settings, carried),
-            limits: settings.keys.iter().map(|key| key.limit).collect(),
             decider: Decider::Policy(Some(policy)),
             identity: Arc::new(identity),
             options,
@@ -345,7 +343,8 @@ impl Scheduler {
                 }
                 Decider::Rules => {
                     self.due = false;
-                    let released = rules::release(&self.limits, &self.batch.view(now, View::Front));
+                    let view = self.batch.view(now, View::Front);
+                    let released = rules::release(self.batch.limits(), &view);
                     self.release(now, &released);
                 }
                 Decider::Nobody => self.due = false,

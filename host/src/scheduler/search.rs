@@ -19,7 +19,6 @@ impl Scheduler {
     pub(crate) fn fork(&self) -> Self {
         Self {
             batch: self.batch.clone(),
-            limits: self.limits.clone(),
             decider: match &self.decider {
                 Decider::Policy(_) => Decider::Policy(None),
                 Decider::Rules => Decider::Rules,
@@ -58,7 +57,7 @@ impl Scheduler {
             }
         }
         self.batch.in_flight().hash(state);
-        for (key, _) in (0..).zip(&*self.limits) {
+        for (key, _) in (0..).zip(self.batch.limits()) {
             let usage = self.batch.usage(key);
             (usage.running, usage.ended, usage.failed).hash(state);
             if timed {
@@ -78,6 +77,6 @@ impl Scheduler {
         if self.holds() || self.cancelled {
             return Vec::new();
         }
-        rules::release(&self.limits, &self.batch.view(now, View::Front))
+        rules::release(self.batch.limits(), &self.batch.view(now, View::Front))
     }
 }

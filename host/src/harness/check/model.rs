@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError, atomic::Ordering},
 };
 
+use smallvec::SmallVec;
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
 use super::{
@@ -68,12 +69,12 @@ pub(super) fn search(
         progress: progress.clone(),
     });
     let first = Position {
-        batches: batches.clone(),
+        timed: batches.timed,
         scheduler,
         now: 0,
         decided: false,
         last: 0,
-        live: Vec::new(),
+        live: SmallVec::new(),
         started: false,
         asked: false,
         restarted: false,
@@ -125,7 +126,8 @@ struct Start {
     reason = "each is a fact of its own, not a step of one state"
 )]
 struct Position {
-    batches: Arc<Batches>,
+    /// Whether times tell it apart.
+    timed: bool,
     scheduler: Scheduler,
     now: Instant,
     /// The policy was asked at this instant: what happens next happens later.
@@ -133,7 +135,7 @@ struct Position {
     /// The rank of what has happened last at this instant.
     last: u32,
     /// Executions that have not ended.
-    live: Vec<Live>,
+    live: SmallVec<[Live; 4]>,
     /// A call was released since the start or the restart.
     started: bool,
     /// A call has asked something, which happens once.
@@ -159,13 +161,13 @@ impl Model for Start {
 
     fn actions(&self, position: &Position, actions: &mut Vec<Action>) {
         if !position.wrong && !self.batches.progress.over() {
-            position.actions(actions);
+            position.actions(self.batches.tools.len(), actions);
         }
     }
 
     fn next_state(&self, position: &Position, action: Action) -> Option<Position> {
         let mut next = position.clone();
-        next.take(action);
+        next.take(&self.batches, action);
         Some(next)
     }
 
@@ -223,11 +225,13 @@ fn rank(action: Action) -> u32 {
 }
 
 impl Position {
-    /// What may happen next.
-    fn actions(&self, actions: &mut Vec<Action>) {
+    /// What may happen next in a batch of so many calls.
+    fn actions(&self, calls: usize, actions: &mut Vec<Action>) {
+        // Two or three for each call, and a few for the batch.
+        actions.reserve(4 * calls + 4);
         let batch = self.scheduler.batch();
         let known = batch.calls().len();
-        let waits = known < self.batches.tools.len() || batch.pending() + batch.parked() > 0;
+        let waits = known < calls || batch.pending() + batch.parked() > 0;
         // What can't come to a question any more is the host's business alone.
         if self.scheduler.is_cancelled() || !waits && (self.restarted || batch.unsettled() == 0) {
             return;
@@ -254,7 +258,7 @@ impl Position {
         }
         actions
             .extend(self.live.iter().filter(|live| live.stops).map(|live| Action::Gone(live.call)));
-        if known < self.batches.tools.len()
+        if known < calls
             && let Ok(next) = CallId::try_from(known)
         {
             actions.push(Action::Arrive(next));
@@ -278,7 +282,7 @@ impl Position {
     }
 
     /// Lets it happen.
-    fn take(&mut self, action: Action) {
+    fn take(&mut self, batches: &Batches, action: Action) {
         match action {
             Action::Decide => {}
             Action::Wake => {
@@ -292,7 +296,7 @@ impl Position {
         let mut outcome = Outcome::default();
         match action {
             Action::Arrive(call) => {
-                self.scheduler.submit(now, self.batches.tools[call as usize], call);
+                self.scheduler.submit(now, batches.tools[call as usize], call);
             }
             Action::Approve(call) => {
                 self.scheduler.approve(now, call);
@@ -326,7 +330,7 @@ impl Position {
                 self.scheduler.restart(now);
             }
             Action::Wake => {}
-            Action::Decide => self.decide(&mut outcome),
+            Action::Decide => self.decide(batches, &mut outcome),
         }
         // At an instant at which nothing has happened that the policy is asked about, nothing else has to.
         self.decided = action == Action::Decide || !self.scheduler.is_due();
@@ -335,7 +339,7 @@ impl Position {
         self.step = Some((now, action, released));
         if let Some(violation) = violation {
             self.wrong = true;
-            let mut found = self.batches.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut found = batches.found.lock().unwrap_or_else(PoisonError::into_inner);
             found.get_or_insert_with(|| (violation, self.history()));
         }
     }
@@ -372,18 +376,18 @@ impl Position {
         }
     }
 
-    fn decide(&mut self, outcome: &mut Outcome) {
+    fn decide(&mut self, batches: &Batches, outcome: &mut Outcome) {
         let now = self.now;
-        self.scheduler.lend(Box::new(self.batches.policy.clone()));
+        self.scheduler.lend(Box::new(batches.policy.clone()));
         while let Some(question) = self.scheduler.poll_question(now) {
             self.scheduler.answer(now, question.ask());
             self.drain(outcome);
         }
         if outcome.violation.is_none() {
-            let standard = &self.batches.standard;
-            outcome.violation = standard
+            outcome.violation = batches
+                .standard
                 .judge(&self.scheduler, now)
-                .or_else(|| self.batches.sleep(&self.scheduler, now));
+                .or_else(|| batches.sleep(&self.scheduler, now));
         }
     }
 
@@ -439,9 +443,8 @@ struct Live {
 impl Clone for Position {
     fn clone(&self) -> Self {
         Self {
-            batches: self.batches.clone(),
             scheduler: self.scheduler.fork(),
-            live: self.live.clone(),
+            live: SmallVec::from_slice(&self.live),
             before: self.history(),
             step: None,
             history: OnceLock::new(),
@@ -453,7 +456,7 @@ impl Clone for Position {
 /// Two positions are one if they go on alike, however they came about.
 impl Hash for Position {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.scheduler.hash_state(self.now, self.batches.timed, state);
+        self.scheduler.hash_state(self.now, self.timed, state);
         (self.decided, self.started, self.asked, self.restarted, self.wrong).hash(state);
         if !self.decided {
             self.last.hash(state);

@@ -2,10 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{BuildHasher as _, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use foldhash::fast::FixedState;
 use jp_policy_guest::{Batch, Decision, View};
 
 use super::violation::Impurity;
@@ -21,9 +22,9 @@ struct Witness {
     policy: Box<dyn Policy>,
     fresh: Fresh,
     /// Answers by question.
-    answers: HashMap<u64, Decision>,
+    answers: HashMap<u64, Decision, FixedState>,
     /// Questions without their times, of which a fresh instance was asked one.
-    kinds: HashSet<u64>,
+    kinds: HashSet<u64, FixedState>,
     decisions: u64,
     /// Two answers to one question.
     impure: Option<(Impurity, Answer, Answer)>,
@@ -36,8 +37,8 @@ impl Witness {
         Ok(Self {
             policy: fresh()?,
             fresh,
-            answers: HashMap::new(),
-            kinds: HashSet::new(),
+            answers: HashMap::default(),
+            kinds: HashSet::default(),
             decisions: 0,
             impure: None,
             failed: None,
@@ -67,13 +68,14 @@ impl Witness {
     }
 
     fn compare(&mut self, batch: &Batch, answer: &Decision, again: &Decision) {
-        let earlier = self.answers.entry(hash(batch, true)).or_insert_with(|| answer.clone());
+        let (question, kind) = hashes(batch);
+        let earlier = self.answers.entry(question).or_insert_with(|| answer.clone());
         if again != answer || earlier != answer {
             let other = if again == answer { earlier.clone() } else { again.clone() };
             self.impure = Some((Impurity::Again, Ok(answer.clone()), Ok(other)));
             return;
         }
-        if self.kinds.insert(hash(batch, false))
+        if self.kinds.insert(kind)
             && let Ok(mut fresh) = (self.fresh)()
         {
             let other = fresh.release(batch);
@@ -85,26 +87,25 @@ impl Witness {
     }
 }
 
-/// What tells questions apart.
-fn hash(batch: &Batch, timed: bool) -> u64 {
-    let mut state = DefaultHasher::new();
-    batch.running.hash(&mut state);
-    if timed {
-        batch.now.hash(&mut state);
-    }
+/// What tells questions apart, and what tells them apart but for their times.
+fn hashes(batch: &Batch) -> (u64, u64) {
+    let mut kind = FixedState::default().build_hasher();
+    batch.running.hash(&mut kind);
     for usage in &batch.keys {
-        (usage.key, usage.running, usage.waiting, usage.ended, usage.failed).hash(&mut state);
-        if timed {
-            (usage.last_release, usage.last_end).hash(&mut state);
-        }
+        (usage.key, usage.running, usage.waiting, usage.ended, usage.failed).hash(&mut kind);
     }
     for call in &batch.calls {
-        (call.id, call.parent, call.tool, call.key, call.state as u8).hash(&mut state);
-        if timed {
-            call.since.hash(&mut state);
-        }
+        (call.id, call.parent, call.tool, call.key, call.state as u8).hash(&mut kind);
     }
-    state.finish()
+    let mut question = kind.clone();
+    batch.now.hash(&mut question);
+    for usage in &batch.keys {
+        (usage.last_release, usage.last_end).hash(&mut question);
+    }
+    for call in &batch.calls {
+        call.since.hash(&mut question);
+    }
+    (question.finish(), kind.finish())
 }
 
 /// The policy of one state: all ask the same witness.
