@@ -22,7 +22,12 @@ pub fn clean(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-/// The same, cut at a number of characters.
+/// The lines of a text, each made fit on its own.
+pub fn clean_lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(clean)
+}
+
+/// One line, cut at a number of characters.
 pub fn clean_to(text: &str, length: usize) -> String {
     let text = text.trim();
     let mut cleaned = clean(&text.chars().take(length).collect::<String>());

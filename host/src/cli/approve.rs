@@ -8,7 +8,14 @@ use std::{
 use inquire::{InquireError, Text, validator::Validation};
 use serde_json::{Map, Value as Json};
 
-use crate::{coordinator::Approval, text::clean};
+use super::{editing::edited, say};
+use crate::{
+    coordinator::Approval,
+    text::{clean, clean_lines},
+};
+
+/// How many lines of a call's arguments are shown: a file that is written whole would push the rest off the screen.
+const LINES: usize = 40;
 
 /// What was said about all calls of a tool; it holds for the batch.
 #[derive(Debug, Default)]
@@ -52,18 +59,29 @@ impl Choice {
     }
 }
 
-/// Asks. An error means that the person left the prompt.
+/// Shows the call and asks; with `edit`, by its arguments only. An error means that the person left the prompt.
 pub(super) fn approve(
     tool: &str,
     arguments: &Map<String, Json>,
+    edit: bool,
+    problem: Option<&str>,
     remembered: &Remembered,
 ) -> Result<Approval, InquireError> {
-    let shown = Json::Object(arguments.clone()).to_string();
     let name = clean(tool);
+    say(&name);
+    for line in shown(arguments) {
+        say(&format!("  {line}"));
+    }
+    if let Some(problem) = problem {
+        say(&format!("these arguments don't do: {}", clean(problem)));
+    }
+    if edit {
+        return with_edited(&name, arguments);
+    }
     let help = format!(
         "y: run, n: don't, n REASON: don't, and say why, e: edit the arguments, Y or N: the same for every call of {name}"
     );
-    let typed = Text::new(&format!("Run {name} {}? [y/n/e/Y/N]", clean(&shown)))
+    let typed = Text::new(&format!("Run {name}? [y/n/e/Y/N]"))
         .with_help_message(&help)
         .with_validator(|text: &str| {
             Ok(match Choice::read(text) {
@@ -74,7 +92,7 @@ pub(super) fn approve(
         .prompt()?;
     match Choice::read(&typed) {
         Some(Choice::Run) => Ok(Approval::Run(None)),
-        Some(Choice::Edit) => edit(&name, &shown),
+        Some(Choice::Edit) => with_edited(&name, arguments),
         Some(Choice::Always(run)) => {
             remembered.keep(tool, run);
             Ok(if run { Approval::Run(None) } else { rejected("") })
@@ -84,17 +102,32 @@ pub(super) fn approve(
     }
 }
 
+/// The arguments for people, one a line; texts of several lines as such.
+fn shown(arguments: &Map<String, Json>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, value) in arguments {
+        let name = clean(name);
+        match value {
+            Json::String(text) if text.trim_end().contains('\n') => {
+                lines.push(format!("{name}:"));
+                lines.extend(clean_lines(text.trim_end()).map(|line| format!("  | {line}")));
+            }
+            value => lines.push(format!("{name}: {}", clean(&value.to_string()))),
+        }
+    }
+    let more = lines.len().saturating_sub(LINES);
+    if more > 1 {
+        lines.truncate(LINES);
+        lines.push(format!("... {more} more lines; e shows them all"));
+    }
+    lines
+}
+
 /// Lets the person change the arguments; the call runs with what they are then.
-fn edit(name: &str, arguments: &str) -> Result<Approval, InquireError> {
-    let edited = Text::new(&format!("Arguments of {name}:"))
-        .with_initial_value(arguments)
-        .with_validator(|text: &str| {
-            Ok(match object(text) {
-                Ok(_) => Validation::Valid,
-                Err(why) => Validation::Invalid(why.into()),
-            })
-        })
-        .prompt()?;
+fn with_edited(name: &str, arguments: &Map<String, Json>) -> Result<Approval, InquireError> {
+    let text = Json::Object(arguments.clone()).to_string();
+    let check = |text: &str| object(text).map(|_| ());
+    let edited = edited(&format!("Run {name} with:"), &text, ".json", check)?;
     Ok(object(&edited).map_or_else(|why| rejected(&why), |edited| Approval::Run(Some(edited))))
 }
 

@@ -41,7 +41,12 @@ pub(super) fn print(problems: &[Diagnostic]) {
 
 /// Prints a warning to standard error.
 pub(super) fn warn(message: &str) {
-    say(&plain("warning", message));
+    say(&warning(message));
+}
+
+/// A warning, as it is shown.
+pub(super) fn warning(message: &str) -> String {
+    plain("warning", message)
 }
 
 fn plain(severity: &str, message: &str) -> String {

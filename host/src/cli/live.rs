@@ -2,15 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::IsTerminal as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant as Clock},
 };
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::say;
+use super::screen::Screen;
 use crate::{
     batch::{CallId, End},
     config::OnFault,
@@ -33,53 +32,6 @@ const OK: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const BUSY: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = AnsiColor::BrightBlack.on_default();
-
-/// Where the view is drawn. Cheap to clone.
-#[derive(Clone)]
-pub(super) struct Screen {
-    multi: Option<MultiProgress>,
-    styled: bool,
-    quiet: bool,
-}
-
-impl Screen {
-    /// Standard error as it is: a terminal or not, coloured or not.
-    pub(super) fn stderr(quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal()
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let multi = (terminal && !quiet)
-            .then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(20)));
-        let styled =
-            anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        Self { multi, styled, quiet }
-    }
-
-    /// Whether ANSI styles are wanted.
-    pub(super) fn styled(&self) -> bool {
-        self.styled
-    }
-
-    /// Makes room, does something with the terminal, and draws again.
-    pub(super) fn suspended<T>(&self, f: impl FnOnce() -> T) -> T {
-        match &self.multi {
-            Some(multi) => multi.suspend(f),
-            None => f(),
-        }
-    }
-
-    /// Prints a line above the view.
-    pub(super) fn line(&self, line: &str) {
-        match &self.multi {
-            // A terminal that is gone shows nothing; the calls go on.
-            Some(multi) => drop(multi.println(line)),
-            None => say(line),
-        }
-    }
-
-    fn paint(&self, style: Style, text: &str) -> String {
-        if self.styled { format!("{style}{text}{style:#}") } else { text.to_owned() }
-    }
-}
 
 /// The view.
 pub(super) struct Live {
@@ -108,11 +60,11 @@ struct Row {
 impl Live {
     pub(super) fn new(screen: Screen) -> Self {
         let rows = Arc::new(Mutex::new(Rows::default()));
-        let ticker = screen.multi.clone().map(|multi| {
-            let rows = rows.clone();
+        let ticker = screen.moves().then(|| {
+            let (screen, rows) = (screen.clone(), rows.clone());
             std::thread::spawn(move || {
                 while !lock(&rows).over {
-                    redraw(&multi, &rows);
+                    screen.draw(|multi| redraw(multi, &rows));
                     std::thread::park_timeout(REDRAW);
                 }
             })
@@ -136,13 +88,15 @@ impl Live {
             // It only draws; if it failed at that, the screen is all there is to mend.
             let _ = ticker.join();
         }
-        for bar in lock(&self.rows).bars.drain(..) {
-            bar.finish_and_clear();
-        }
+        self.screen.draw(|_| {
+            for bar in lock(&self.rows).bars.drain(..) {
+                bar.finish_and_clear();
+            }
+        });
     }
 
     fn say(&self, style: Style, word: &str, call: CallId, snapshot: &Snapshot<'_>, more: &str) {
-        if !self.screen.quiet {
+        if !self.screen.quiet() {
             let word = self.screen.paint(style, &fit(word, WORD));
             self.screen.line(format!("{word} {}{more}", name(call, snapshot)).trim_end());
         }
@@ -203,11 +157,11 @@ impl Observer for Live {
                 self.parked.remove(call);
                 self.fresh.remove(call);
                 self.running.insert(*call);
-                if self.screen.multi.is_none() {
+                if !self.screen.moves() {
                     self.say(BUSY, "running", *call, snapshot, "");
                 }
             }
-            EventKind::Asked(call) if self.screen.multi.is_none() => {
+            EventKind::Asked(call) if !self.screen.moves() => {
                 self.say(BUSY, "asking", *call, snapshot, "");
             }
             EventKind::Ended(Some(call), _, end) => {
@@ -266,12 +220,12 @@ impl Observer for Live {
 
     fn decided(&mut self, snapshot: &Snapshot<'_>) {
         let fresh = std::mem::take(&mut self.fresh);
-        if self.screen.multi.is_some() {
+        if self.screen.moves() {
             lock(&self.rows).lines = self.compose(snapshot);
             if let Some(ticker) = &self.ticker {
                 ticker.thread().unpark();
             }
-        } else if !self.screen.quiet {
+        } else if !self.screen.quiet() {
             for call in fresh {
                 self.say(DIM, "queued", call, snapshot, &format!(": {}", why(call, snapshot)));
             }

@@ -6,6 +6,7 @@ mod bench;
 mod build;
 mod check;
 mod diagnostics;
+mod editing;
 mod explain;
 mod guard;
 mod inspect;
@@ -20,6 +21,8 @@ mod prompts;
 mod recording;
 mod replay;
 mod run;
+mod screen;
+mod signals;
 mod simulate;
 mod test;
 

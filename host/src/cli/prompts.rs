@@ -1,81 +1,102 @@
 //! Asks the person at the terminal.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use inquire::{Confirm, InquireError, Select, Text};
 use serde_json::Value as Json;
 
 use super::{
     approve::{Remembered, approve, rejected},
-    live::Screen,
+    editing::edited,
     say,
+    screen::Screen,
+    signals::Signals,
 };
 use crate::{
     coordinator::{People, Prompt, Reply, Review},
     server::{AnswerType, Question},
-    text::clean,
+    text::{clean, clean_lines},
 };
 
 /// The person at the terminal. The live view makes room while a prompt is open.
-pub(super) struct Terminal {
+pub(super) struct Person {
     screen: Screen,
     remembered: Arc<Remembered>,
+    signals: Arc<Signals>,
 }
 
-impl Terminal {
-    pub(super) fn new(screen: Screen) -> Self {
-        Self { screen, remembered: Arc::default() }
+impl Person {
+    pub(super) fn new(screen: Screen, signals: Arc<Signals>) -> Self {
+        Self { screen, remembered: Arc::default(), signals }
     }
 }
 
-impl People for Terminal {
+impl People for Person {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         let (screen, remembered) = (self.screen.clone(), self.remembered.clone());
+        let signals = self.signals.clone();
         if let Prompt::Approve { tool, .. } = &prompt
             && let Some(approval) = remembered.of(tool)
         {
             return Box::pin(std::future::ready(Reply::Approval(approval)));
         }
+        let open = Waited(Arc::new(AtomicBool::new(true)));
         Box::pin(async move {
-            let fallback = prompt.clone();
-            let asked =
-                tokio::task::spawn_blocking(move || screen.suspended(|| ask(&prompt, &remembered)))
-                    .await;
-            asked.unwrap_or_else(|_| dismissed(&fallback))
+            let (fallback, waited) = (prompt.clone(), open.0.clone());
+            let asked = tokio::task::spawn_blocking(move || {
+                screen.suspended(|| {
+                    // Another prompt may have had the screen until nobody wanted this one any more.
+                    if !waited.load(Ordering::SeqCst) {
+                        return Reply::Again;
+                    }
+                    ask(&prompt, &remembered, &signals)
+                })
+            });
+            let reply = asked.await.unwrap_or_else(|_| dismissed(&fallback));
+            drop(open);
+            reply
         })
     }
 }
 
-fn ask(prompt: &Prompt, remembered: &Remembered) -> Reply {
+/// Whether somebody waits for the reply: the future is there.
+struct Waited(Arc<AtomicBool>);
+
+impl Drop for Waited {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+fn ask(prompt: &Prompt, remembered: &Remembered, signals: &Signals) -> Reply {
     let reply = match prompt {
-        Prompt::Approve { tool, arguments } => {
-            approve(tool, arguments, remembered).map(Reply::Approval)
+        Prompt::Approve { tool, arguments, edit, problem } => {
+            approve(tool, arguments, *edit, problem.as_deref(), remembered).map(Reply::Approval)
         }
         Prompt::Question { tool, question, .. } => {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
         }
-        Prompt::Review { tool, content, edit } => {
-            say(content.trim_end());
-            if *edit {
-                let text = Text::new(&format!("Result of {}:", clean(tool)))
-                    .with_initial_value(content)
-                    .prompt();
-                text.map(|text| Reply::Review(Review::Replace(text)))
-            } else {
-                let text = format!("Deliver this result of {}?", clean(tool));
-                Confirm::new(&text)
-                    .with_default(true)
-                    .prompt()
-                    .map(|yes| Reply::Review(if yes { Review::Deliver } else { Review::Withhold }))
-            }
-        }
+        Prompt::Review { tool, content, edit } => review(tool, content, *edit).map(Reply::Review),
     };
-    reply.unwrap_or_else(|_: InquireError| dismissed(prompt))
+    reply.unwrap_or_else(|error| match error {
+        InquireError::OperationInterrupted => {
+            signals.pressed();
+            Reply::Again
+        }
+        _ => dismissed(prompt),
+    })
 }
 
 fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
-    if let Some(preamble) = &question.pre_amble {
-        say(&clean(preamble));
+    for line in question.pre_amble.iter().flat_map(|text| clean_lines(text)) {
+        say(&line);
     }
     let text = format!("{}: {}", clean(tool), clean(&question.text));
     match &question.answer_type {
@@ -84,13 +105,30 @@ fn answer(tool: &str, question: &Question) -> Result<Json, InquireError> {
             Confirm::new(&text).with_default(default).prompt().map(Json::Bool)
         }
         AnswerType::Select { options } => {
-            Select::new(&text, options.clone()).prompt().map(Json::String)
+            let shown = options.iter().map(|option| clean(option)).collect();
+            let chosen = Select::new(&text, shown).raw_prompt()?;
+            Ok(Json::String(options[chosen.index].clone()))
         }
         AnswerType::Text => {
             let default = question.default.as_ref().and_then(Json::as_str).unwrap_or_default();
             Text::new(&text).with_initial_value(default).prompt().map(Json::String)
         }
     }
+}
+
+fn review(tool: &str, content: &str, edit: bool) -> Result<Review, InquireError> {
+    let name = clean(tool);
+    say(&format!("Result of {name}:"));
+    for line in clean_lines(content.trim_end()) {
+        say(&format!("  {line}"));
+    }
+    if edit {
+        let text = edited(&format!("Deliver as result of {name}:"), content, ".txt", |_| Ok(()))?;
+        return Ok(Review::Replace(text));
+    }
+    let title = format!("Deliver this result of {name}?");
+    let deliver = Confirm::new(&title).with_default(true).prompt();
+    deliver.map(|yes| if yes { Review::Deliver } else { Review::Withhold })
 }
 
 fn dismissed(prompt: &Prompt) -> Reply {

@@ -8,10 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 
-use super::{
-    diagnostics,
-    live::{Live, Screen},
-};
+use super::{diagnostics, live::Live, screen::Screen};
 use crate::{
     batch::{CallId, Instant},
     config::Config,
@@ -62,7 +59,7 @@ impl Recording {
                 "record `{}` ends here, it can't be written any more: {error}",
                 self.path.display()
             );
-            self.screen.suspended(|| diagnostics::warn(&text));
+            self.screen.line(&diagnostics::warning(&text));
         }
     }
 }

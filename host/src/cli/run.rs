@@ -16,17 +16,19 @@ use super::{
     Exit, Format, diagnostics,
     guard::Guard,
     limits::enough_open_files,
-    live::{Live, Screen},
+    live::Live,
     log_file,
     policy::{PolicyArgs, refused},
-    prompts::Terminal,
+    prompts::Person,
     recording::{Recording, Watch},
     say,
+    screen::Screen,
+    signals::{Signals, Terminal},
 };
 use crate::{
     batch::Carried,
     config::Config,
-    coordinator::{Coordinator, Finished, Handle, Nobody, People, Setup, Status},
+    coordinator::{Coordinator, Finished, Nobody, People, Setup, Status},
     harness::{
         fault_scenario,
         timeline::{duration, timeline},
@@ -158,6 +160,8 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     })?;
     let blueprint = args.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
+    let signals = Signals::new(screen.clone(), has_person());
+    let terminal = Terminal::saved();
     let mut recording = match &args.record {
         Some(path) => Some(Recording::start(
             path,
@@ -178,7 +182,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         config: &config,
         server: Arc::new(server),
         blueprint: &blueprint,
-        people: people(args.approve, &screen)?,
+        people: people(args.approve, &screen, &signals)?,
         timeout: args.timeout,
         carried: Carried::default(),
     };
@@ -187,23 +191,22 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let runtime = runtime.worker_threads(2).enable_all().build();
     let runtime = runtime.context("failed to start the event loop")?;
     let start = Instant::now();
-    let (finished, interrupted) = runtime.block_on(async {
+    let finished = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {
             Ok(coordinator) => coordinator,
             Err(refusal) => return Err(refused(&config, &blueprint, refusal)),
         };
-        let interrupts = tokio::spawn(interrupts(coordinator.handle(), screen.clone()));
+        let listener = tokio::spawn(signals.clone().listen(coordinator.handle()));
         let mut watch = Watch { live: Live::new(screen.clone()), recording: recording.as_mut() };
         let finished = coordinator.run(requests.calls, &mut watch).await;
         watch.live.finish();
         if let Some(recording) = &mut recording {
             recording.finish();
         }
-        let interrupted =
-            interrupts.is_finished() || INTERRUPTED.load(std::sync::atomic::Ordering::SeqCst);
-        interrupts.abort();
-        Ok((finished, interrupted))
+        listener.abort();
+        Ok(finished)
     })?;
+    terminal.restore(&screen);
     // A policy that still thinks, or a prompt that is still open, is not waited for.
     runtime.shutdown_timeout(LEAVE);
     if !args.quiet {
@@ -216,7 +219,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     write_faults(args, &config, &finished)?;
     let faulty = args.strict && !finished.record.faults.is_empty();
     let failed = finished.responses.iter().any(|response| response.status != Status::Ok);
-    Ok(match (interrupted, faulty, failed) {
+    Ok(match (signals.stopped(), faulty, failed) {
         (true, ..) => Exit::Interrupted,
         (false, true, _) => Exit::Fault,
         (false, false, true) => Exit::Failed,
@@ -282,13 +285,21 @@ fn copy(from: &Path, to: &Path, skipped: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn people(approve: Option<Approve>, screen: &Screen) -> Result<Arc<dyn People>> {
-    let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    Ok(match (approve, terminal) {
+/// Whether a person can be asked.
+fn has_person() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn people(
+    approve: Option<Approve>,
+    screen: &Screen,
+    signals: &Arc<Signals>,
+) -> Result<Arc<dyn People>> {
+    Ok(match (approve, has_person()) {
         (Some(Approve::Ask), false) => {
             bail!("`--approve ask` needs a terminal; use `--approve all` or `--approve none`")
         }
-        (Some(Approve::Ask) | None, true) => Arc::new(Terminal::new(screen.clone())),
+        (Some(Approve::Ask) | None, true) => Arc::new(Person::new(screen.clone(), signals.clone())),
         (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
         (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
     })
@@ -311,43 +322,6 @@ fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()>
         say(&format!("wrote {}", path.display()));
     }
     Ok(())
-}
-
-static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-
-/// The first signal stops, the second kills.
-#[cfg(unix)]
-async fn interrupts(handle: Handle, screen: Screen) {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-        return std::future::pending().await;
-    };
-    for first in [true, false] {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        INTERRUPTED.store(true, std::sync::atomic::Ordering::SeqCst);
-        if first {
-            screen.line("stopping; once more to kill");
-            handle.cancel();
-        } else {
-            handle.kill();
-        }
-    }
-    std::future::pending::<()>().await;
-}
-
-#[cfg(not(unix))]
-async fn interrupts(handle: Handle, screen: Screen) {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        INTERRUPTED.store(true, std::sync::atomic::Ordering::SeqCst);
-        screen.line("stopping");
-        handle.cancel();
-    }
 }
 
 /// One line: how many calls, how many failed, the peak of each key, the time, and what the policy cost.

@@ -8,7 +8,8 @@ use crate::message::Request;
 #[derive(Debug)]
 pub(super) enum Command {
     Submit(Vec<Request>),
-    Cancel,
+    /// With what the calls answer, if not their tool's own words.
+    Cancel(Option<String>),
     Kill,
     Restart,
 }
@@ -31,7 +32,12 @@ impl Handle {
     /// Cancels: pending and parked calls get their cancellation response at once, running ones are asked to stop, and are
     /// killed after a grace time.
     pub fn cancel(&self) {
-        self.send(Command::Cancel);
+        self.send(Command::Cancel(None));
+    }
+
+    /// Cancels, and lets the calls that are cut short answer with this message.
+    pub fn cancel_with(&self, message: impl Into<String>) {
+        self.send(Command::Cancel(Some(message.into())));
     }
 
     /// Cancels, and kills at once what runs.

@@ -126,6 +126,8 @@ pub struct Coordinator {
     pub(super) commands: UnboundedReceiver<Command>,
     pub(super) handle: Handle,
     pub(super) cost: PolicyCost,
+    /// What calls that are cut short answer, where somebody said it.
+    pub(super) message: Option<String>,
     pub(super) start: Clock,
 }
 
@@ -161,6 +163,7 @@ impl Coordinator {
             commands,
             handle,
             cost: PolicyCost::default(),
+            message: None,
             start: Clock::now(),
         })
     }
@@ -215,6 +218,9 @@ impl Coordinator {
             let wake =
                 self.scheduler.poll_timeout().map(|at| self.start + Duration::from_nanos(at));
             tokio::select! {
+                // What somebody has said before they replied comes before their reply.
+                biased;
+                Some(command) = self.commands.recv() => self.command(command),
                 Some(done) = self.ran.1.recv() => {
                     let now = self.now();
                     self.done(now, done);
@@ -223,7 +229,6 @@ impl Coordinator {
                         self.done(now, done);
                     }
                 }
-                Some(command) = self.commands.recv() => self.command(command),
                 answer = join(&mut asked), if asked.is_some() => {
                     asked = None;
                     let Answered { answer, took, reasons } = answer;
@@ -325,7 +330,8 @@ impl Coordinator {
             ),
             RunMode::Ask | RunMode::Edit => {
                 let arguments = request.arguments.clone().unwrap_or_default();
-                let prompt = Prompt::Approve { tool: name, arguments };
+                let edit = mode == RunMode::Edit;
+                let prompt = Prompt::Approve { tool: name, arguments, edit, problem: None };
                 self.prompts.push_back(Open { call, execution: None, prompt });
             }
         }
@@ -345,11 +351,8 @@ impl Coordinator {
 
     pub(super) fn write_cancelled(&mut self, call: CallId) {
         let name = &self.requests[call as usize].name;
-        let text = self
-            .server
-            .tool(name)
-            .map_or("cancelled", |tool| tool.cancellation_response.as_str())
-            .to_owned();
+        let own = || self.server.tool(name).map(|tool| tool.cancellation_response.as_str());
+        let text = self.message.as_deref().or_else(own).unwrap_or("cancelled").to_owned();
         self.write(call, Status::Cancelled, &text);
     }
 
@@ -357,7 +360,10 @@ impl Coordinator {
         let now = self.now();
         match command {
             Command::Submit(requests) => self.submit(requests),
-            Command::Cancel => self.cancel(now),
+            Command::Cancel(message) => {
+                self.message = self.message.take().or(message);
+                self.cancel(now);
+            }
             Command::Kill => {
                 self.cancel(now);
                 for active in self.active.values() {

@@ -15,6 +15,10 @@ pub enum Prompt {
         tool: String,
         /// Its arguments.
         arguments: Map<String, Json>,
+        /// Whether they are to be edited first.
+        edit: bool,
+        /// What is wrong with them, where a person has edited them before.
+        problem: Option<String>,
     },
     /// A running call asks.
     Question {
@@ -45,6 +49,8 @@ pub enum Reply {
     Answer(Option<Json>),
     /// To [`Prompt::Review`].
     Review(Review),
+    /// To any: nothing yet. It is asked again, unless nobody waits for the reply any more.
+    Again,
 }
 
 /// Whether a call may run.

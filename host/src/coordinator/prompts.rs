@@ -2,7 +2,7 @@
 
 use std::{future::Future, pin::Pin};
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::{
     event_loop::Coordinator,
@@ -29,13 +29,11 @@ impl Coordinator {
         let now = self.now();
         let call = open.call;
         match reply {
-            Reply::Approval(Approval::Run(arguments)) => {
-                if let Some(arguments) = arguments {
-                    self.arguments.replace(call, Json::Object(arguments.clone()).to_string());
-                    self.requests[call as usize].arguments = Ok(arguments);
-                }
+            Reply::Approval(Approval::Run(None)) => {
                 self.scheduler.approve(now, call);
             }
+            Reply::Approval(Approval::Run(Some(arguments))) => self.run_with(call, arguments),
+            Reply::Again => self.prompts.push_front(open),
             Reply::Approval(Approval::Reject(why)) => self.settle(now, call, Status::NotRun, &why),
             Reply::Answer(answer) => {
                 let (Some(execution), Prompt::Question { question, .. }) =
@@ -68,6 +66,20 @@ impl Coordinator {
                 self.scheduler.respond(now, call);
             }
         }
+    }
+
+    /// Runs a call with what a person made of its arguments, or asks again.
+    fn run_with(&mut self, call: CallId, mut arguments: Map<String, Json>) {
+        let request = &mut self.requests[call as usize];
+        if let Err(error) = self.server.check_arguments(&request.name, &mut arguments) {
+            let (tool, problem) = (request.name.clone(), Some(error.to_string()));
+            let prompt = Prompt::Approve { tool, arguments, edit: true, problem };
+            return self.prompts.push_front(Open { call, execution: None, prompt });
+        }
+        self.arguments.replace(call, Json::Object(arguments.clone()).to_string());
+        request.arguments = Ok(arguments);
+        self.record.rename(call, request.title());
+        self.scheduler.approve(self.now(), call);
     }
 
     pub(super) fn withhold(&mut self, call: CallId) {

@@ -129,6 +129,13 @@ impl Record {
         });
     }
 
+    /// Gives a call another label, as when a person has edited its arguments.
+    pub fn rename(&mut self, call: CallId, label: impl Into<String>) {
+        if let Some(known) = self.calls.get_mut(call as usize) {
+            known.label = label.into();
+        }
+    }
+
     /// The most executions at once of each key, by its name.
     pub fn peaks_by_key(&self) -> BTreeMap<&str, u32> {
         self.keys.iter().map(String::as_str).zip(self.peaks.iter().copied()).collect()

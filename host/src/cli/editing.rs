@@ -1,0 +1,32 @@
+//! A text that a person changes: in line where it fits into one, else in the editor.
+
+use inquire::{Editor, InquireError, Text, validator::Validation};
+
+/// What is longer than this is a nuisance in a line.
+const LINE: usize = 200;
+
+/// Lets a person change a text until `check` has nothing against it. `kind` is the file name's end that an editor knows it by.
+pub(super) fn edited(
+    title: &str,
+    text: &str,
+    kind: &str,
+    check: impl Fn(&str) -> Result<(), String> + Clone + 'static,
+) -> Result<String, InquireError> {
+    let validate = move |text: &str| {
+        Ok(match check(text) {
+            Ok(()) => Validation::Valid,
+            Err(why) => Validation::Invalid(why.into()),
+        })
+    };
+    if text.len() <= LINE && !text.contains(char::is_control) {
+        return Text::new(title).with_initial_value(text).with_validator(validate).prompt();
+    }
+    let edited = Editor::new(title)
+        .with_predefined_text(text)
+        .with_file_extension(kind)
+        .with_help_message("e to open the editor, enter when done, esc to leave it")
+        .with_validator(validate)
+        .prompt()?;
+    // Who submits without having opened the editor has changed nothing.
+    Ok(if edited.is_empty() { text.to_owned() } else { edited })
+}
