@@ -25,9 +25,11 @@ mod run {
     mod refusals;
     mod refused_config;
     mod replay;
+    mod resume;
     mod signals;
     mod simulate;
     mod support;
+    mod terminal;
     mod test_verb;
     mod timeout;
     mod workspace;

@@ -233,6 +233,14 @@ impl Scheduler {
         call
     }
 
+    /// Adds a call that has its response already, from before the program was started: it is settled, and keeps its place.
+    pub fn submit_answered(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
+        let call = self.batch.add(now, tool, parent);
+        self.emit(now, EventKind::Submitted(call));
+        self.settle_as(now, call, Settlement::Responded);
+        call
+    }
+
     /// A pending call is approved. `false`: it was not pending.
     pub fn approve(&mut self, now: Instant, call: CallId) -> bool {
         let parked = self.batch.park(now, call);

@@ -18,8 +18,11 @@ pub(super) fn edited(
             Err(why) => Validation::Invalid(why.into()),
         })
     };
-    if text.len() <= LINE && !text.contains(char::is_control) {
-        return Text::new(title).with_initial_value(text).with_validator(validate).prompt();
+    // A line's own end is nobody's second line.
+    let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
+    if line.len() <= LINE && !line.contains(char::is_control) {
+        let prompt = Text::new(title).with_initial_value(line).with_validator(validate);
+        return Ok(prompt.with_help_message("enter when done, esc to leave it").prompt()? + end);
     }
     let edited = Editor::new(title)
         .with_predefined_text(text)

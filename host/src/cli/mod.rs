@@ -24,6 +24,7 @@ mod run;
 mod screen;
 mod signals;
 mod simulate;
+mod terminal;
 mod test;
 
 use std::{io::Write as _, process::ExitCode};

@@ -23,18 +23,20 @@ use super::{
     recording::{Recording, Watch},
     say,
     screen::Screen,
-    signals::{Signals, Terminal},
+    signals::Signals,
+    terminal::Terminal,
 };
 use crate::{
     batch::Carried,
     config::Config,
-    coordinator::{Coordinator, Finished, Nobody, People, Setup, Status},
+    coordinator::{Coordinator, Finished, Nobody, People, Resumed, Setup, Status, resumed},
     harness::{
         fault_scenario,
         timeline::{duration, timeline},
     },
     message::{self, Requests},
     policy::Blueprint,
+    record::RecordFile,
     server::{Server, Workspace},
     text::clean,
 };
@@ -48,7 +50,8 @@ use crate::{
 #[command(after_help = "Examples:
   jp-policy run batch.json --config tools/
   jp-policy run message.json --config .jp/mcp/tools --policy delay.wasm
-  jp-policy run batch.json --config tools/ --record today.jsonl
+  jp-policy run batch.json --config tools/ --record today.jsonl --record-arguments
+  jp-policy run --resume today.jsonl --config tools/
   llm ... | jp-policy run - --config tools/ --format json
 
 BATCH is a JSON list of {id, name, arguments}, or an assistant message as Anthropic (tool_use), OpenAI chat (tool_calls) or
@@ -58,7 +61,12 @@ Exit codes: 0 every call succeeded, 1 a call failed, 2 wrong use or configuratio
 130 interrupted.")]
 pub(super) struct Args {
     /// The batch: a file, or `-` for standard input
-    batch: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    batch: Option<PathBuf>,
+    /// Go on with the batch of a record that was cut off: calls without a response are run again. The record must have been
+    /// written with --record-arguments
+    #[arg(long, value_name = "RECORD", conflicts_with = "batch")]
+    resume: Option<PathBuf>,
     /// Configuration: a file, or a folder of files; later ones win
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     config: Vec<PathBuf>,
@@ -130,11 +138,11 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.log_file {
         log_file::start(path)?;
     }
-    let requests = read_batch(&args.batch)?;
+    let (calls, odd) = calls(args)?;
     let mut config = Config::load(&args.config)?;
     if !args.quiet {
         diagnostics::print(&config.warnings);
-        for warning in &requests.warnings {
+        for warning in &odd {
             diagnostics::warn(warning);
         }
     }
@@ -161,7 +169,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let blueprint = args.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
     let signals = Signals::new(screen.clone(), has_person());
-    let terminal = Terminal::saved();
+    let terminal = Terminal::prepared(&screen);
     let mut recording = match &args.record {
         Some(path) => Some(Recording::start(
             path,
@@ -198,7 +206,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         };
         let listener = tokio::spawn(signals.clone().listen(coordinator.handle()));
         let mut watch = Watch { live: Live::new(screen.clone()), recording: recording.as_mut() };
-        let finished = coordinator.run(requests.calls, &mut watch).await;
+        let finished = coordinator.resume(calls, &mut watch).await;
         watch.live.finish();
         if let Some(recording) = &mut recording {
             recording.finish();
@@ -206,7 +214,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         listener.abort();
         Ok(finished)
     })?;
-    terminal.restore(&screen);
+    drop(terminal);
     // A policy that still thinks, or a prompt that is still open, is not waited for.
     runtime.shutdown_timeout(LEAVE);
     if !args.quiet {
@@ -225,6 +233,18 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         (false, false, true) => Exit::Failed,
         (false, false, false) => Exit::Fine,
     })
+}
+
+/// The calls to run, and what is odd about them.
+fn calls(args: &Args) -> Result<(Vec<Resumed>, Vec<String>)> {
+    if let Some(path) = &args.resume {
+        let calls = resumed(&RecordFile::read(path)?);
+        let calls = calls.with_context(|| format!("failed to go on with `{}`", path.display()))?;
+        return Ok((calls, Vec::new()));
+    }
+    let batch = args.batch.as_deref().unwrap_or(Path::new("-"));
+    let Requests { calls, warnings } = read_batch(batch)?;
+    Ok((calls.into_iter().map(Resumed::from).collect(), warnings))
 }
 
 fn read_batch(path: &Path) -> Result<Requests> {

@@ -146,37 +146,3 @@ fn menu() -> Choice {
         }
     }
 }
-
-/// The terminal as it was, to be put back where a prompt was left open.
-#[cfg(unix)]
-pub(super) struct Terminal(Option<rustix::termios::Termios>);
-
-#[cfg(unix)]
-impl Terminal {
-    pub(super) fn saved() -> Self {
-        Self(rustix::termios::tcgetattr(std::io::stdin()).ok())
-    }
-
-    /// A prompt that nobody answers any more has it in raw mode, without a cursor.
-    pub(super) fn restore(&self, screen: &Screen) {
-        use rustix::termios::{OptionalActions, tcsetattr};
-
-        if let (Some(saved), true) = (&self.0, screen.is_taken()) {
-            // A terminal that is gone needs nothing.
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, saved);
-            super::say("\u{1b}[?25h");
-        }
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) struct Terminal;
-
-#[cfg(not(unix))]
-impl Terminal {
-    pub(super) fn saved() -> Self {
-        Self
-    }
-
-    pub(super) fn restore(&self, _: &Screen) {}
-}

@@ -20,6 +20,7 @@ use super::{
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
     response::{Response, Status},
+    resume::Resumed,
 };
 use crate::{
     batch::{CallId, Carried, ExecutionId, Instant},
@@ -175,12 +176,17 @@ impl Coordinator {
 
     /// Runs these calls to their end: until each has its response and nothing of theirs runs any more. Calls that come in
     /// through the [`Handle`] before that are served too.
-    pub async fn run(mut self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
+    pub async fn run(self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
+        self.resume(requests.into_iter().map(Resumed::from).collect(), observer).await
+    }
+
+    /// The same for calls of which some have their response already: those are not run again, the others are, in written order.
+    pub async fn resume(mut self, calls: Vec<Resumed>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
         let mut asked: Option<JoinHandle<Answered>> = None;
         let reasons = observer.reasons();
         let mut open: Asked<'_> = None;
-        self.submit(requests);
+        self.submit(calls);
         loop {
             let now = self.now();
             self.drain(now, observer);
@@ -267,10 +273,10 @@ impl Coordinator {
         Instant::try_from(self.start.elapsed().as_nanos()).unwrap_or(Instant::MAX)
     }
 
-    fn submit(&mut self, requests: Vec<Request>) {
+    fn submit(&mut self, calls: Vec<Resumed>) {
         let now = self.now();
         let first = self.requests.len();
-        for request in requests {
+        for Resumed { request, response } in calls {
             let parent = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
             let tool = self.tools.get(&request.name).copied();
             let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
@@ -278,12 +284,18 @@ impl Coordinator {
             self.record.announce(request.title(), tool.unwrap_or(u32::MAX), key, parent);
             self.arguments.push(Json::Object(arguments).to_string());
             self.requests.push(request);
-            self.responses.push(None);
             // A tool that nobody knows has no key: its call is settled before it could matter.
-            self.scheduler.submit(now, tool.unwrap_or(u32::MAX), parent);
+            let tool = tool.unwrap_or(u32::MAX);
+            match response {
+                Some(_) => self.scheduler.submit_answered(now, tool, parent),
+                None => self.scheduler.submit(now, tool, parent),
+            };
+            self.responses.push(response);
         }
         for place in first..self.requests.len() {
-            if let Ok(call) = CallId::try_from(place) {
+            if self.responses[place].is_none()
+                && let Ok(call) = CallId::try_from(place)
+            {
                 self.prepare(now, call);
             }
         }
@@ -359,7 +371,9 @@ impl Coordinator {
     fn command(&mut self, command: Command) {
         let now = self.now();
         match command {
-            Command::Submit(requests) => self.submit(requests),
+            Command::Submit(requests) => {
+                self.submit(requests.into_iter().map(Resumed::from).collect());
+            }
             Command::Cancel(message) => {
                 self.message = self.message.take().or(message);
                 self.cancel(now);

@@ -12,9 +12,11 @@ mod people;
 mod prompts;
 mod recorder;
 mod response;
+mod resume;
 
 pub use control::Handle;
 pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
 pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
 pub use recorder::Recorder;
 pub use response::{Response, Status};
+pub use resume::{ResumeError, Resumed, resumed};

@@ -1,11 +1,11 @@
 //! What a call answers to the assistant.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::server::Outcome;
 
 /// How a call came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// It gave a result.
@@ -19,7 +19,7 @@ pub enum Status {
 }
 
 /// A call's response. Every call gets exactly one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Response {
     /// The id of the call.
     pub id: String,
@@ -30,7 +30,7 @@ pub struct Response {
     /// The result, or what there is to say instead.
     pub content: String,
     /// Whether trying again may help.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transient: bool,
 }
 

@@ -179,7 +179,8 @@ fn unique(labels: &mut HashSet<String>, call: &CallRecord, id: CallId) -> String
 fn decision(call: &CallRecord) -> PersonEvent {
     match (call.parked.first(), call.settled) {
         (Some(_), _) => PersonEvent::Approved(call.parked.iter().map(|span| span.from).collect()),
-        (None, Some((at, Settlement::NotRun))) => PersonEvent::NotRun(at),
+        // What had its response when the batch was gone on with does not run either.
+        (None, Some((at, Settlement::NotRun | Settlement::Responded))) => PersonEvent::NotRun(at),
         (None, _) => PersonEvent::Never,
     }
 }

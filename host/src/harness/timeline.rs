@@ -199,9 +199,11 @@ fn outcome(call: &CallRecord) -> &'static str {
             Some(End::Stopped) => "stopped",
             _ => "failed",
         },
+        // It had its response when the batch was gone on with.
+        (Some((_, Settlement::Responded)), None) => "answered",
         (Some((_, Settlement::Cancelled)), _) => "cancelled",
         (Some((_, Settlement::PolicyFault)), _) => "policy fault",
-        (Some(_), _) => "not run",
+        (Some((_, Settlement::NotRun)), _) => "not run",
         (None, _) => "unsettled",
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Ended, until};
+use super::{Ended, OnTerminal, catches, until};
 
 /// `jp-policy`, about to be started. Of the environment it has `PATH` and `HOME` only, so that no test depends on who runs it.
 pub(crate) struct Program {
@@ -76,6 +76,11 @@ impl Program {
         Running { child, shown: format!("{:?}", self.command), root: self.root }
     }
 
+    /// Starts it on a terminal of so many rows and columns, with its standard output in a file.
+    pub(crate) fn on_terminal(self, rows: u16, columns: u16) -> OnTerminal {
+        OnTerminal::start(&self.command, self.root, (rows, columns))
+    }
+
     /// Runs it to its end.
     pub(crate) fn end(self) -> Ended {
         self.start().end()
@@ -132,15 +137,8 @@ impl Running {
 
     /// Waits until it does something about a signal, where there is a `/proc` to tell.
     pub(crate) fn until_caught(&mut self, signal: Signal) {
-        let status = format!("/proc/{}/status", self.child.id());
-        self.until("a handler of the signal", || {
-            let Ok(status) = fs::read_to_string(&status) else {
-                return true;
-            };
-            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-            let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-            caught.is_some_and(|mask| mask & (1 << (signal.as_raw() - 1)) != 0)
-        });
+        let pid = self.child.id();
+        self.until("a handler of the signal", || catches(pid, signal));
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
