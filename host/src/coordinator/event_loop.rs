@@ -28,15 +28,15 @@ use crate::{
     policy::{Arguments, Blueprint, Refusal},
     record::Record,
     scheduler::{Answer, Event, EventKind, Options, Scheduler, Settlement},
-    server::Server,
+    server::Tools,
 };
 
 /// What a coordinator is made of.
 pub struct Setup<'a> {
     /// The tools, and how releases are decided.
     pub config: &'a Config,
-    /// Runs the tools.
-    pub server: Arc<Server>,
+    /// Runs the tools: a [`Server`](crate::server::Server), or what else has some.
+    pub server: Arc<dyn Tools>,
     /// The policy.
     pub blueprint: &'a dyn Blueprint,
     /// Who is asked.
@@ -111,7 +111,7 @@ impl Observer for () {
 /// Serves one batch. See [`Coordinator::run`].
 pub struct Coordinator {
     pub(super) scheduler: Scheduler,
-    pub(super) server: Arc<Server>,
+    pub(super) server: Arc<dyn Tools>,
     pub(super) people: Arc<dyn People>,
     pub(super) timeout: Option<Duration>,
     pub(super) tools: HashMap<String, u32>,
@@ -288,7 +288,7 @@ impl Coordinator {
     fn prepare(&mut self, now: Instant, call: CallId) {
         let request = &mut self.requests[call as usize];
         let name = request.name.clone();
-        let Some(tool) = self.server.tool(&name) else {
+        let Some(tool) = self.server.terms(&name) else {
             let known = nearest(&name, self.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
             let text = format!(
@@ -345,11 +345,7 @@ impl Coordinator {
 
     pub(super) fn write_cancelled(&mut self, call: CallId) {
         let name = &self.requests[call as usize].name;
-        let text = self
-            .server
-            .tool(name)
-            .map_or("cancelled", |tool| tool.cancellation_response.as_str())
-            .to_owned();
+        let text = self.server.terms(name).unwrap_or_default().cancellation_response.to_owned();
         self.write(call, Status::Cancelled, &text);
     }
 
