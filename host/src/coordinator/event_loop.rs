@@ -9,13 +9,16 @@ use std::{
 
 use serde_json::Value as Json;
 use tokio::{
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::{
+        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+        oneshot,
+    },
     task::JoinHandle,
     time::{Instant as Clock, sleep_until},
 };
 
 use super::{
-    control::{Command, Handle},
+    control::{Command, Handle, Hold},
     executions::{Active, Done},
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
@@ -125,6 +128,10 @@ pub struct Coordinator {
     pub(super) ran: (UnboundedSender<Done>, UnboundedReceiver<Done>),
     pub(super) commands: UnboundedReceiver<Command>,
     pub(super) handle: Handle,
+    /// Those who may still submit calls.
+    pub(super) submitters: Vec<Hold>,
+    /// Who waits for the response of a call that was submitted.
+    pub(super) tickets: HashMap<CallId, oneshot::Sender<Response>>,
     pub(super) cost: PolicyCost,
     pub(super) start: Clock,
 }
@@ -160,18 +167,15 @@ impl Coordinator {
             ran: unbounded_channel(),
             commands,
             handle,
+            submitters: Vec::new(),
+            tickets: HashMap::new(),
             cost: PolicyCost::default(),
             start: Clock::now(),
         })
     }
 
-    /// Talks to this coordinator while it runs.
-    pub fn handle(&self) -> Handle {
-        self.handle.clone()
-    }
-
-    /// Runs these calls to their end: until each has its response and nothing of theirs runs any more. Calls that come in
-    /// through the [`Handle`] before that are served too.
+    /// Runs these calls to their end: until each has its response, nothing of theirs runs any more, and nobody is left who could
+    /// submit another.
     pub async fn run(mut self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
         let mut asked: Option<JoinHandle<Answered>> = None;
@@ -208,6 +212,7 @@ impl Coordinator {
             if self.scheduler.is_settled()
                 && self.active.is_empty()
                 && self.prompts.is_empty()
+                && self.submitters.is_empty()
                 && self.commands.is_empty()
             {
                 break;
@@ -223,7 +228,12 @@ impl Coordinator {
                         self.done(now, done);
                     }
                 }
-                Some(command) = self.commands.recv() => self.command(command),
+                Some(command) = self.commands.recv() => {
+                    self.command(command);
+                    while let Ok(command) = self.commands.try_recv() {
+                        self.command(command);
+                    }
+                }
                 answer = join(&mut asked), if asked.is_some() => {
                     asked = None;
                     let Answered { answer, took, reasons } = answer;
@@ -352,7 +362,13 @@ impl Coordinator {
     fn command(&mut self, command: Command) {
         let now = self.now();
         match command {
-            Command::Submit(requests) => self.submit(requests),
+            Command::Submit(request, ticket) => {
+                if let Ok(call) = CallId::try_from(self.requests.len()) {
+                    self.tickets.insert(call, ticket);
+                }
+                self.submit(vec![request]);
+            }
+            Command::Close(hold) => self.close(hold),
             Command::Cancel => self.cancel(now),
             Command::Kill => {
                 self.cancel(now);
@@ -393,6 +409,20 @@ impl Coordinator {
                 _ => {}
             }
             observer.event(&event, &self.snapshot());
+            if let EventKind::Settled(call, _) = event.kind {
+                self.hand_over(call);
+            }
+        }
+    }
+
+    /// Gives the response of a call to who waits for it.
+    fn hand_over(&mut self, call: CallId) {
+        let Some(ticket) = self.tickets.remove(&call) else {
+            return;
+        };
+        if let Some(response) = self.responses.get(call as usize).cloned().flatten() {
+            // Nobody has to wait for it.
+            let _ = ticket.send(response);
         }
     }
 

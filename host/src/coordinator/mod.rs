@@ -13,7 +13,7 @@ mod prompts;
 mod recorder;
 mod response;
 
-pub use control::Handle;
+pub use control::{Handle, Submitter, Ticket};
 pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
 pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
 pub use recorder::Recorder;
