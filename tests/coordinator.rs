@@ -1,5 +1,10 @@
 //! The library's coordinator with real processes and people that are a function.
 
+mod coordinator {
+    mod late;
+    mod puppets;
+}
+
 use std::{
     future::Future,
     pin::Pin,

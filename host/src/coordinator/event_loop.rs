@@ -9,13 +9,16 @@ use std::{
 
 use serde_json::Value as Json;
 use tokio::{
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::{
+        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+        oneshot,
+    },
     task::JoinHandle,
     time::{Instant as Clock, sleep_until},
 };
 
 use super::{
-    control::{Command, Handle},
+    control::{Command, Handle, Hold},
     executions::{Active, Done},
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
@@ -29,15 +32,15 @@ use crate::{
     policy::{Arguments, Blueprint, Refusal},
     record::Record,
     scheduler::{Answer, Event, EventKind, Options, Scheduler, Settlement},
-    server::Server,
+    server::Tools,
 };
 
 /// What a coordinator is made of.
 pub struct Setup<'a> {
     /// The tools, and how releases are decided.
     pub config: &'a Config,
-    /// Runs the tools.
-    pub server: Arc<Server>,
+    /// Runs the tools: a [`Server`](crate::server::Server), or what else has some.
+    pub server: Arc<dyn Tools>,
     /// The policy.
     pub blueprint: &'a dyn Blueprint,
     /// Who is asked.
@@ -112,7 +115,7 @@ impl Observer for () {
 /// Serves one batch. See [`Coordinator::run`].
 pub struct Coordinator {
     pub(super) scheduler: Scheduler,
-    pub(super) server: Arc<Server>,
+    pub(super) server: Arc<dyn Tools>,
     pub(super) people: Arc<dyn People>,
     pub(super) timeout: Option<Duration>,
     pub(super) tools: HashMap<String, u32>,
@@ -126,6 +129,10 @@ pub struct Coordinator {
     pub(super) ran: (UnboundedSender<Done>, UnboundedReceiver<Done>),
     pub(super) commands: UnboundedReceiver<Command>,
     pub(super) handle: Handle,
+    /// Those who may still submit calls.
+    pub(super) submitters: Vec<Hold>,
+    /// Who waits for the response of a call that was submitted.
+    pub(super) tickets: HashMap<CallId, oneshot::Sender<Response>>,
     pub(super) cost: PolicyCost,
     /// What calls that are cut short answer, where somebody said it.
     pub(super) message: Option<String>,
@@ -163,19 +170,16 @@ impl Coordinator {
             ran: unbounded_channel(),
             commands,
             handle,
+            submitters: Vec::new(),
+            tickets: HashMap::new(),
             cost: PolicyCost::default(),
             message: None,
             start: Clock::now(),
         })
     }
 
-    /// Talks to this coordinator while it runs.
-    pub fn handle(&self) -> Handle {
-        self.handle.clone()
-    }
-
-    /// Runs these calls to their end: until each has its response and nothing of theirs runs any more. Calls that come in
-    /// through the [`Handle`] before that are served too.
+    /// Runs these calls to their end: until each has its response, nothing of theirs runs any more, and nobody is left who could
+    /// submit another.
     pub async fn run(self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
         self.resume(requests.into_iter().map(Resumed::from).collect(), observer).await
     }
@@ -217,6 +221,7 @@ impl Coordinator {
             if self.scheduler.is_settled()
                 && self.active.is_empty()
                 && self.prompts.is_empty()
+                && self.submitters.is_empty()
                 && self.commands.is_empty()
             {
                 break;
@@ -226,7 +231,12 @@ impl Coordinator {
             tokio::select! {
                 // What somebody has said before they replied comes before their reply.
                 biased;
-                Some(command) = self.commands.recv() => self.command(command),
+                Some(command) = self.commands.recv() => {
+                    self.command(command);
+                    while let Ok(command) = self.commands.try_recv() {
+                        self.command(command);
+                    }
+                }
                 Some(done) = self.ran.1.recv() => {
                     let now = self.now();
                     self.done(now, done);
@@ -305,7 +315,7 @@ impl Coordinator {
     fn prepare(&mut self, now: Instant, call: CallId) {
         let request = &mut self.requests[call as usize];
         let name = request.name.clone();
-        let Some(tool) = self.server.tool(&name) else {
+        let Some(tool) = self.server.terms(&name) else {
             let known = nearest(&name, self.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
             let text = format!(
@@ -363,17 +373,21 @@ impl Coordinator {
 
     pub(super) fn write_cancelled(&mut self, call: CallId) {
         let name = &self.requests[call as usize].name;
-        let own = || self.server.tool(name).map(|tool| tool.cancellation_response.as_str());
-        let text = self.message.as_deref().or_else(own).unwrap_or("cancelled").to_owned();
+        let own = self.server.terms(name).unwrap_or_default().cancellation_response;
+        let text = self.message.as_deref().unwrap_or(own).to_owned();
         self.write(call, Status::Cancelled, &text);
     }
 
     fn command(&mut self, command: Command) {
         let now = self.now();
         match command {
-            Command::Submit(requests) => {
-                self.submit(requests.into_iter().map(Resumed::from).collect());
+            Command::Submit(request, ticket) => {
+                if let Ok(call) = CallId::try_from(self.requests.len()) {
+                    self.tickets.insert(call, ticket);
+                }
+                self.submit(vec![request.into()]);
             }
+            Command::Close(hold) => self.close(hold),
             Command::Cancel(message) => {
                 self.message = self.message.take().or(message);
                 self.cancel(now);
@@ -417,6 +431,20 @@ impl Coordinator {
                 _ => {}
             }
             observer.event(&event, &self.snapshot());
+            if let EventKind::Settled(call, _) = event.kind {
+                self.hand_over(call);
+            }
+        }
+    }
+
+    /// Gives the response of a call to who waits for it.
+    fn hand_over(&mut self, call: CallId) {
+        let Some(ticket) = self.tickets.remove(&call) else {
+            return;
+        };
+        if let Some(response) = self.responses.get(call as usize).cloned().flatten() {
+            // Nobody has to wait for it.
+            let _ = ticket.send(response);
         }
     }
 

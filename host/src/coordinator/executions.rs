@@ -156,7 +156,7 @@ impl Coordinator {
             }
             Outcome::NeedsInput { question } => {
                 let configured =
-                    self.server.tool(name).and_then(|tool| tool.answers.get(&question.id));
+                    self.server.terms(name).and_then(|terms| terms.answers?.get(&question.id));
                 if let Some(answer) = configured {
                     active.answers.insert(question.id, answer.clone());
                     return self.spawn(execution);
@@ -183,8 +183,7 @@ impl Coordinator {
     /// The slot is free; the result may still want a review.
     pub(super) fn review(&mut self, now: Instant, call: CallId) {
         let request = &self.requests[call as usize];
-        let mode =
-            self.server.tool(&request.name).map_or(ResultMode::Unattended, |tool| tool.result);
+        let mode = self.server.terms(&request.name).unwrap_or_default().result;
         let delivered =
             self.responses[call as usize].as_ref().filter(|response| response.status == Status::Ok);
         match (mode, delivered) {

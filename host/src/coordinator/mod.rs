@@ -14,7 +14,7 @@ mod recorder;
 mod response;
 mod resume;
 
-pub use control::Handle;
+pub use control::{Handle, Submitter, Ticket};
 pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
 pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
 pub use recorder::Recorder;

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    ArgumentError, Outcome, ProcessWatch, Stop, arguments,
+    ArgumentError, Invocation, Outcome, ProcessWatch, Ran, Running, Stop, Terms, Tools, arguments,
     process::{self, Spec},
     template,
 };
@@ -33,26 +33,6 @@ pub struct Server {
     watch: Option<Arc<dyn ProcessWatch>>,
 }
 
-/// A tool with its arguments and, when it is run again after a question, the answers.
-#[derive(Debug, Clone)]
-pub struct Invocation {
-    /// The tool's configured name.
-    pub tool: String,
-    /// Its arguments, checked.
-    pub arguments: Map<String, Json>,
-    /// All answers so far, by question id.
-    pub answers: Map<String, Json>,
-}
-
-/// What came of one run, and whether it was cut short.
-#[derive(Debug, Clone)]
-pub struct Ran {
-    /// What it gave.
-    pub outcome: Outcome,
-    /// It was stopped before it ended by itself.
-    pub stopped: bool,
-}
-
 impl Server {
     /// A server of these tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
@@ -71,22 +51,7 @@ impl Server {
         self.tools.get(name)
     }
 
-    /// The names of all tools.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.keys().map(String::as_str)
-    }
-
-    /// Fills in a tool's defaults and checks its arguments.
-    pub fn check_arguments(
-        &self,
-        tool: &str,
-        arguments: &mut Map<String, Json>,
-    ) -> Result<(), ArgumentError> {
-        self.tools.get(tool).map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
-    }
-
-    /// Runs a released call once, until its processes are gone. Never fails: what goes wrong is an outcome.
-    pub async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
+    async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
         match self.spec(invocation) {
             Err(message) => Ran { outcome: Outcome::error(message), stopped: false },
             Ok(spec) => {
@@ -148,6 +113,28 @@ impl Server {
             folder: self.workspace.root.clone(),
             environment: Vec::new(),
         })
+    }
+}
+
+impl Tools for Server {
+    fn terms(&self, tool: &str) -> Option<Terms<'_>> {
+        self.tool(tool).map(Terms::from)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.tools.keys().map(String::as_str).collect()
+    }
+
+    fn check_arguments(
+        &self,
+        tool: &str,
+        arguments: &mut Map<String, Json>,
+    ) -> Result<(), ArgumentError> {
+        self.tool(tool).map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
+    }
+
+    fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
+        Box::pin(Server::run(self, invocation, stop))
     }
 }
 

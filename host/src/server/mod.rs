@@ -5,8 +5,10 @@ mod local;
 mod outcome;
 mod process;
 mod template;
+mod tools;
 
 pub use arguments::ArgumentError;
-pub use local::{Invocation, Ran, Server, Workspace};
+pub use local::{Server, Workspace};
 pub use outcome::{AnswerType, Outcome, Question};
 pub use process::{ProcessWatch, Stop};
+pub use tools::{Invocation, Ran, Running, Terms, Tools};

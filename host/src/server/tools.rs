@@ -1,0 +1,142 @@
+//! What the Host needs of tools, whatever they are: commands on this machine, an embedding program's own functions, another server.
+
+use std::{collections::BTreeMap, pin::Pin};
+
+use serde_json::{Map, Value as Json};
+
+use super::{ArgumentError, Outcome, Stop};
+use crate::config::{ResultMode, RunMode, Tool};
+
+/// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
+/// commands; a program that has tools of its own implements this.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use jp_policy::{
+///     batch::Carried,
+///     config::{Config, Source},
+///     coordinator::{Coordinator, Nobody, Setup},
+///     message,
+///     policy::Native,
+///     server::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+/// };
+///
+/// /// One tool, a function of this program.
+/// struct Adder;
+///
+/// impl Tools for Adder {
+///     fn terms(&self, tool: &str) -> Option<Terms<'_>> {
+///         (tool == "add").then(Terms::default)
+///     }
+///
+///     fn names(&self) -> Vec<&str> {
+///         vec!["add"]
+///     }
+///
+///     fn run<'a>(&'a self, invocation: &'a Invocation, _: &'a Stop) -> Running<'a> {
+///         let sum: i64 = invocation.arguments.values().filter_map(|value| value.as_i64()).sum();
+///         let outcome = Outcome::Success { content: sum.to_string() };
+///         Box::pin(async { Ran { outcome, stopped: false } })
+///     }
+/// }
+///
+/// // The limits stand in the configuration, as for any tool.
+/// let config = Config::from_sources(&[Source::new("tools.toml", "conversation.tools.add.concurrency = 1")])?;
+/// let calls = message::parse(r#"[{ "name": "add", "arguments": { "a": 1, "b": 2 } }]"#)?.calls;
+/// let setup = Setup {
+///     config: &config,
+///     server: Arc::new(Adder),
+///     blueprint: &Native::rules(),
+///     people: Arc::new(Nobody { approve: true }),
+///     timeout: None,
+///     carried: Carried::default(),
+/// };
+/// let finished = tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+///     Ok::<_, Box<dyn std::error::Error>>(Coordinator::new(setup)?.run(calls, &mut ()).await)
+/// })?;
+/// assert_eq!(finished.responses[0].content, "3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Tools: Send + Sync {
+    /// On which terms a tool's calls are run; none: there is no such tool.
+    fn terms(&self, tool: &str) -> Option<Terms<'_>>;
+
+    /// The names of all tools, to tell which one was meant by a name that is none.
+    fn names(&self) -> Vec<&str>;
+
+    /// Fills in a tool's defaults and checks its arguments. A call whose arguments do not fit is not run.
+    fn check_arguments(
+        &self,
+        tool: &str,
+        arguments: &mut Map<String, Json>,
+    ) -> Result<(), ArgumentError> {
+        let _ = (tool, arguments);
+        Ok(())
+    }
+
+    /// Runs a released call once, until nothing of it runs any more. Never fails: what goes wrong is an outcome.
+    ///
+    /// The slot of its key is free when the future is ready, so that must not be before everything it started is gone. It is
+    /// asked to end early by `stop`; where it did, [`Ran::stopped`] is set. A call whose outcome is a question is run again
+    /// with the answer.
+    fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a>;
+}
+
+/// A tool's run to come.
+pub type Running<'a> = Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
+
+/// The terms on which a tool's calls are run. By default nobody is asked about them.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// How its calls are approved.
+    pub run: RunMode,
+    /// How its results are reviewed.
+    pub result: ResultMode,
+    /// The response of a call that was cancelled.
+    pub cancellation_response: &'a str,
+    /// Answers to its questions, by question id.
+    pub answers: Option<&'a BTreeMap<String, Json>>,
+}
+
+impl Default for Terms<'_> {
+    fn default() -> Self {
+        Self {
+            run: RunMode::Unattended,
+            result: ResultMode::Unattended,
+            cancellation_response: "cancelled",
+            answers: None,
+        }
+    }
+}
+
+impl<'a> From<&'a Tool> for Terms<'a> {
+    fn from(tool: &'a Tool) -> Self {
+        Self {
+            run: tool.run,
+            result: tool.result,
+            cancellation_response: &tool.cancellation_response,
+            answers: Some(&tool.answers),
+        }
+    }
+}
+
+/// A tool with its arguments and, when it is run again after a question, the answers.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The tool's configured name.
+    pub tool: String,
+    /// Its arguments, checked.
+    pub arguments: Map<String, Json>,
+    /// All answers so far, by question id.
+    pub answers: Map<String, Json>,
+}
+
+/// What came of one run, and whether it was cut short.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// What it gave.
+    pub outcome: Outcome,
+    /// It was stopped before it ended by itself.
+    pub stopped: bool,
+}
