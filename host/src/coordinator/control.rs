@@ -22,6 +22,19 @@ pub(super) enum Command {
     Restart,
 }
 
+impl Command {
+    /// For a log; what a call is about stands in the batch's own events.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Submit(..) => "submit",
+            Self::Close(_) => "no more calls of a submitter",
+            Self::Cancel(_) => "cancel",
+            Self::Kill => "kill",
+            Self::Restart => "restart",
+        }
+    }
+}
+
 /// Whether what is submitted waits for the end of the submitting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {

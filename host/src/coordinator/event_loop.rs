@@ -214,6 +214,7 @@ impl Coordinator {
                 && let Some(next) = self.prompts.pop_front()
             {
                 if !self.is_moot(&next) {
+                    tracing::debug!(target: "people", call = next.call, "{}", next.prompt.word());
                     let reply = people.ask(next.prompt.clone());
                     open = Some((next, reply));
                 }
@@ -380,6 +381,7 @@ impl Coordinator {
 
     fn command(&mut self, command: Command) {
         let now = self.now();
+        tracing::debug!(target: "people", "{}", command.word());
         match command {
             Command::Submit(request, ticket) => {
                 if let Ok(call) = CallId::try_from(self.requests.len()) {

@@ -40,6 +40,17 @@ pub enum Prompt {
     },
 }
 
+impl Prompt {
+    /// What kind of prompt it is, for a log.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Approve { .. } => "asks for approval",
+            Self::Question { .. } => "asks a call's question",
+            Self::Review { .. } => "asks for a review",
+        }
+    }
+}
+
 /// What a person says.
 #[derive(Debug, Clone)]
 pub enum Reply {

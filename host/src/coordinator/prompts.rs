@@ -28,6 +28,7 @@ impl Coordinator {
     pub(super) fn reply(&mut self, open: Open, reply: Reply) {
         let now = self.now();
         let call = open.call;
+        tracing::debug!(target: "people", call, "has a reply");
         match reply {
             Reply::Approval(Approval::Run(None)) => {
                 self.scheduler.approve(now, call);
