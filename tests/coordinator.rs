@@ -1,6 +1,7 @@
 //! The library's coordinator with real processes and people that are a function.
 
 mod coordinator {
+    mod gate;
     mod late;
     mod puppets;
 }

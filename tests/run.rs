@@ -13,6 +13,7 @@ mod run {
     mod display;
     mod example;
     mod explain;
+    mod fan_out;
     mod faults;
     mod forms;
     mod help;

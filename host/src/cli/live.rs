@@ -156,6 +156,11 @@ impl Observer for Live {
             EventKind::Released(call, _) => {
                 self.parked.remove(call);
                 self.fresh.remove(call);
+                let run =
+                    snapshot.record.calls.get(*call as usize).and_then(|call| call.runs.last());
+                if run.is_some_and(|run| run.gated) {
+                    return;
+                }
                 self.running.insert(*call);
                 if !self.screen.moves() {
                     self.say(BUSY, "running", *call, snapshot, "");
@@ -169,6 +174,9 @@ impl Observer for Live {
                 let span =
                     snapshot.record.calls.get(*call as usize).and_then(|call| call.runs.last());
                 let took = span.and_then(|run| Some(run.span.to? - run.span.from)).unwrap_or(0);
+                if span.is_some_and(|run| run.gated) {
+                    return self.say(BAD, "not run", *call, snapshot, ": another operation failed");
+                }
                 let (style, word) = match end {
                     End::Succeeded => (OK, "done"),
                     End::Failed => (BAD, "failed"),

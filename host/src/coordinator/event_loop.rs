@@ -20,6 +20,7 @@ use tokio::{
 use super::{
     control::{Command, Handle, Hold},
     executions::{Active, Done},
+    parents::Parent,
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
     response::{Response, Status},
@@ -83,8 +84,17 @@ pub struct Snapshot<'a> {
     pub record: &'a Record,
     /// The calls as they were written.
     pub requests: &'a [Request],
-    /// The responses so far.
+    /// The responses so far, of each call of the batch.
     pub responses: &'a [Option<Response>],
+    parents: &'a [Parent],
+}
+
+impl<'a> Snapshot<'a> {
+    /// The id of the tool call that a call is an operation of, if it is one.
+    pub fn operation_of(&self, call: CallId) -> Option<&'a str> {
+        let parent = self.record.calls.get(call as usize)?.parent;
+        self.parents.get(parent as usize)?.fanned_id()
+    }
 }
 
 /// Watches a batch.
@@ -131,8 +141,8 @@ pub struct Coordinator {
     pub(super) handle: Handle,
     /// Those who may still submit calls.
     pub(super) submitters: Vec<Hold>,
-    /// Who waits for the response of a call that was submitted.
-    pub(super) tickets: HashMap<CallId, oneshot::Sender<Response>>,
+    /// The tool calls that the calls of the batch come from.
+    pub(super) parents: Vec<Parent>,
     pub(super) cost: PolicyCost,
     /// What calls that are cut short answer, where somebody said it.
     pub(super) message: Option<String>,
@@ -171,7 +181,7 @@ impl Coordinator {
             commands,
             handle,
             submitters: Vec::new(),
-            tickets: HashMap::new(),
+            parents: Vec::new(),
             cost: PolicyCost::default(),
             message: None,
             start: Clock::now(),
@@ -190,7 +200,9 @@ impl Coordinator {
         let mut asked: Option<JoinHandle<Answered>> = None;
         let reasons = observer.reasons();
         let mut open: Asked<'_> = None;
-        self.submit(calls);
+        for call in calls {
+            self.submit(call, None);
+        }
         loop {
             let now = self.now();
             self.drain(now, observer);
@@ -269,34 +281,32 @@ impl Coordinator {
                 () = sleep_until(wake.unwrap_or(self.start)), if wake.is_some() => {}
             }
         }
-        let responses = self.requests.iter().zip(self.responses).map(|(request, response)| {
-            // Unreachable: a settled call has its response. A lost call would be worse than a plain answer.
-            response.unwrap_or_else(|| {
-                Response::new(&request.id, &request.name, Status::Error, "no response")
-            })
-        });
+        let responses = self.all_responses();
         let arguments =
             (0..).map_while(|call| Some(self.arguments.get(call)?.to_string())).collect();
-        Finished { responses: responses.collect(), record: self.record, arguments, cost: self.cost }
+        Finished { responses, record: self.record, arguments, cost: self.cost }
     }
 
     pub(super) fn now(&self) -> Instant {
         Instant::try_from(self.start.elapsed().as_nanos()).unwrap_or(Instant::MAX)
     }
 
-    fn submit(&mut self, calls: Vec<Resumed>) {
+    fn submit(&mut self, resumed: Resumed, ticket: Option<oneshot::Sender<Response>>) {
         let now = self.now();
-        let first = self.requests.len();
-        for Resumed { request, response } in calls {
-            let parent = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
-            let tool = self.tools.get(&request.name).copied();
-            let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
-            let arguments = request.arguments.clone().unwrap_or_default();
-            self.record.announce(request.title(), tool.unwrap_or(u32::MAX), key, parent);
+        let Resumed { request, responses } = resumed;
+        let (place, first) = (self.parents.len(), self.requests.len());
+        let parent = u32::try_from(place).unwrap_or(u32::MAX);
+        let tool = self.tools.get(&request.name).copied();
+        let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
+        // A tool that nobody knows has no key: its call is settled before it could matter.
+        let tool = tool.unwrap_or(u32::MAX);
+        let mut responses = responses.into_iter();
+        for call in self.take_apart(request, ticket) {
+            let arguments = call.arguments.clone().unwrap_or_default();
+            self.record.announce(call.title(), tool, key, parent);
             self.arguments.push(Json::Object(arguments).to_string());
-            self.requests.push(request);
-            // A tool that nobody knows has no key: its call is settled before it could matter.
-            let tool = tool.unwrap_or(u32::MAX);
+            self.requests.push(call);
+            let response = responses.next().flatten();
             match response {
                 Some(_) => self.scheduler.submit_answered(now, tool, parent),
                 None => self.scheduler.submit(now, tool, parent),
@@ -310,6 +320,8 @@ impl Coordinator {
                 self.prepare(now, call);
             }
         }
+        // Without a call of its own, that has its response already.
+        self.answer_ticket(place);
     }
 
     /// Approves a call, has it approved, or settles it because it can't run.
@@ -334,6 +346,10 @@ impl Coordinator {
             Err(error) => Err(error.clone()),
         };
         if let Err(error) = checked {
+            // An operation that can't run has failed before any other has started.
+            if let Some(gate) = self.gate(call) {
+                gate.shut();
+            }
             return self.settle(
                 now,
                 call,
@@ -384,10 +400,7 @@ impl Coordinator {
         tracing::debug!(target: "people", "{}", command.word());
         match command {
             Command::Submit(request, ticket) => {
-                if let Ok(call) = CallId::try_from(self.requests.len()) {
-                    self.tickets.insert(call, ticket);
-                }
-                self.submit(vec![request.into()]);
+                self.submit(request.into(), Some(ticket));
             }
             Command::Close(hold) => self.close(hold),
             Command::Cancel(message) => {
@@ -418,7 +431,7 @@ impl Coordinator {
             self.record.observe(&event);
             tell(&event);
             match &event.kind {
-                EventKind::Released(call, execution) => self.start(*call, *execution),
+                EventKind::Released(call, execution) => self.start(now, *call, *execution),
                 EventKind::Stop(execution) => self.stop(now, *execution),
                 EventKind::Ended(Some(call), ..) => self.review(now, *call),
                 EventKind::Restarted(call) => self.prepare(now, *call),
@@ -439,23 +452,13 @@ impl Coordinator {
         }
     }
 
-    /// Gives the response of a call to who waits for it.
-    fn hand_over(&mut self, call: CallId) {
-        let Some(ticket) = self.tickets.remove(&call) else {
-            return;
-        };
-        if let Some(response) = self.responses.get(call as usize).cloned().flatten() {
-            // Nobody has to wait for it.
-            let _ = ticket.send(response);
-        }
-    }
-
     fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             scheduler: &self.scheduler,
             record: &self.record,
             requests: &self.requests,
             responses: &self.responses,
+            parents: &self.parents,
         }
     }
 }

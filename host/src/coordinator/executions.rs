@@ -1,5 +1,7 @@
 //! Executions: runs of tools from their release until they have ended.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value as Json};
 use tokio::{
     sync::mpsc::UnboundedSender,
@@ -15,7 +17,7 @@ use super::{
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
     config::ResultMode,
-    server::{Invocation, Outcome, Ran, Stop},
+    server::{Gate, Invocation, Outcome, Ran, Stop, Tools},
 };
 
 /// How often a call may ask before it is taken for one that asks for ever.
@@ -34,7 +36,8 @@ pub(super) struct Active {
 /// One run of an execution is over.
 pub(super) struct Done {
     pub(super) execution: ExecutionId,
-    pub(super) ran: Ran,
+    /// None: its gate was shut.
+    pub(super) ran: Option<Ran>,
     pub(super) timed_out: bool,
 }
 
@@ -45,13 +48,13 @@ struct Report {
 }
 
 impl Report {
-    fn send(mut self, ran: Ran, timed_out: bool) {
+    fn send(mut self, ran: Option<Ran>, timed_out: bool) {
         self.send_once(ran, timed_out);
     }
 
-    fn send_once(&mut self, ran: Ran, timed_out: bool) {
+    fn send_once(&mut self, ran: Option<Ran>, timed_out: bool) {
         if let Some(done) = self.done.take() {
-            let timed_out = timed_out && ran.stopped;
+            let timed_out = timed_out && ran.as_ref().is_some_and(|ran| ran.stopped);
             // Nobody listens once the batch is over.
             let _ = done.send(Done { execution: self.execution, ran, timed_out });
         }
@@ -61,12 +64,16 @@ impl Report {
 impl Drop for Report {
     fn drop(&mut self) {
         let outcome = Outcome::error("the host failed while it ran the tool");
-        self.send_once(Ran { outcome, stopped: false }, false);
+        self.send_once(Some(Ran { outcome, stopped: false }), false);
     }
 }
 
 impl Coordinator {
-    pub(super) fn start(&mut self, call: CallId, execution: ExecutionId) {
+    pub(super) fn start(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
+        // What is known already needs no task to find out.
+        if self.gate(call).is_some_and(Gate::is_shut) {
+            return self.gated(now, call, execution);
+        }
         let answers = Map::new();
         self.active.insert(
             execution,
@@ -75,13 +82,24 @@ impl Coordinator {
         self.spawn(execution);
     }
 
+    /// An operation was released and not run, because another one has failed.
+    fn gated(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
+        let text =
+            "not run: another operation of this call failed, and `fan_out.on_error` is \"stop\"";
+        self.write(call, Status::NotRun, text);
+        self.record.gate(execution);
+        self.end(now, execution, End::Failed);
+    }
+
     /// Runs a tool once: when it is released, and again with each answer.
     pub(super) fn spawn(&mut self, execution: ExecutionId) {
         let Some(active) = self.active.get_mut(&execution) else {
             return;
         };
         active.runs += 1;
-        let request = &self.requests[active.call as usize];
+        let runs = active.runs;
+        let call = active.call;
+        let request = &self.requests[call as usize];
         let invocation = Invocation {
             tool: request.name.clone(),
             arguments: request.arguments.clone().unwrap_or_default(),
@@ -90,23 +108,12 @@ impl Coordinator {
         let (server, stop, timeout, done) =
             (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
         let report = Report { execution, done: Some(done) };
+        let gate = self.gate(call).cloned();
         tokio::spawn(async move {
-            let mut timed_out = false;
-            let ran = {
-                let run = server.run(&invocation, &stop);
-                tokio::pin!(run);
-                let deadline = timeout.map(|timeout| Clock::now() + timeout);
-                loop {
-                    tokio::select! {
-                        ran = &mut run => break ran,
-                        () = sleep_until(deadline.unwrap_or_else(Clock::now)), if deadline.is_some() && !timed_out => {
-                            timed_out = true;
-                            stop.gently.cancel();
-                        }
-                    }
-                }
-            };
-            report.send(ran, timed_out);
+            match run(&*server, &invocation, &stop, timeout, gate.as_ref(), runs == 1).await {
+                Some((ran, timed_out)) => report.send(Some(ran), timed_out),
+                None => report.send(None, false),
+            }
         });
     }
 
@@ -132,6 +139,9 @@ impl Coordinator {
         if !current {
             return self.end(now, execution, End::Stopped);
         }
+        let Some(ran) = ran else {
+            return self.gated(now, call, execution);
+        };
         if timed_out {
             let text = format!(
                 "tool `{name}` did not end within {}",
@@ -152,7 +162,7 @@ impl Coordinator {
             Outcome::NeedsInput { .. } if active.runs > QUESTIONS => {
                 let text = format!("tool `{name}` asked {QUESTIONS} times; it is not run again");
                 self.responses[call as usize] = Some(Response::new(id, name, Status::Error, text));
-                self.end(now, execution, End::Failed);
+                self.fail_unanswered(now, call, execution);
             }
             Outcome::NeedsInput { question } => {
                 let configured =
@@ -173,6 +183,14 @@ impl Coordinator {
                 self.end(now, execution, end);
             }
         }
+    }
+
+    /// A question that nobody answers is a failure that the Host finds, not who ran the tool.
+    pub(super) fn fail_unanswered(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
+        if let Some(gate) = self.gate(call) {
+            gate.shut();
+        }
+        self.end(now, execution, End::Failed);
     }
 
     pub(super) fn end(&mut self, now: Instant, execution: ExecutionId, end: End) {
@@ -208,3 +226,42 @@ impl Coordinator {
         }
     }
 }
+
+/// Runs a tool once, and says whether its time was over; none: its gate was shut before it began. What the Host releases because
+/// of a failure has to find the gate shut, so it is shut before this is ready.
+async fn run(
+    tools: &dyn Tools,
+    invocation: &Invocation,
+    stop: &Stop,
+    timeout: Option<Duration>,
+    gate: Option<&Gate>,
+    first: bool,
+) -> Option<(Ran, bool)> {
+    let begin = || tools.run(invocation, stop);
+    // One that is run again with answers has begun long since.
+    let mut run = match gate.filter(|_| first) {
+        Some(gate) => gate.enter(begin)?,
+        None => begin(),
+    };
+    let mut timed_out = false;
+    let deadline = timeout.map(|timeout| Clock::now() + timeout);
+    let ran = loop {
+        tokio::select! {
+            ran = &mut run => break ran,
+            () = sleep_until(deadline.unwrap_or_else(Clock::now)), if deadline.is_some() && !timed_out => {
+                timed_out = true;
+                stop.gently.cancel();
+            }
+        }
+    };
+    // What was stopped has not failed, unless its time was over.
+    let stopped = stop.gently.is_cancelled() && !timed_out;
+    if let (Some(gate), Outcome::Error { .. }, false) = (gate, &ran.outcome, stopped) {
+        gate.shut();
+    }
+    Some((ran, timed_out))
+}
+
+#[cfg(test)]
+#[path = "executions_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@
 mod control;
 mod event_loop;
 mod executions;
+mod parents;
 mod people;
 mod prompts;
 mod recorder;

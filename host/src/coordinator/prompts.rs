@@ -10,7 +10,7 @@ use super::{
     response::{Response, Status},
 };
 use crate::{
-    batch::{CallId, End, ExecutionId, Stage},
+    batch::{CallId, ExecutionId, Stage},
     server::Outcome,
 };
 
@@ -54,7 +54,7 @@ impl Coordinator {
                         let outcome = Outcome::NeedsInput { question };
                         let response = Response::from_outcome(&request.id, &request.name, outcome);
                         self.responses[call as usize] = Some(response);
-                        self.end(now, execution, End::Failed);
+                        self.fail_unanswered(now, call, execution);
                     }
                 }
             }

@@ -1,20 +1,22 @@
 //! Goes on with a batch after the program itself was killed, from its record.
 
-use super::response::Response;
-use crate::{message::Request, record::RecordFile};
+use serde_json::Value as Json;
 
-/// A call of a batch, and its response if it has one already. One that has is not run again.
+use super::response::Response;
+use crate::{message::Request, record::RecordFile, server::OPERATIONS};
+
+/// A tool call, and the responses it has already. What has one is not run again.
 #[derive(Debug, Clone)]
 pub struct Resumed {
-    /// The call.
+    /// The tool call.
     pub request: Request,
-    /// What it answered.
-    pub response: Option<Response>,
+    /// What it answered, or what each of its operations did. Empty: nothing yet.
+    pub responses: Vec<Option<Response>>,
 }
 
 impl From<Request> for Resumed {
     fn from(request: Request) -> Self {
-        Self { request, response: None }
+        Self { request, responses: Vec::new() }
     }
 }
 
@@ -42,7 +44,9 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
     if !file.header.arguments {
         return Err(ResumeError::NoArguments);
     }
-    let calls = file.calls.iter().map(|call| {
+    let mut resumed: Vec<Resumed> = Vec::new();
+    let mut last = None;
+    for (call, known) in file.calls.iter().zip(&file.record.calls) {
         let response = call.response.clone().map(serde_json::from_value).transpose();
         let response = response.map_err(|error| ResumeError::Response {
             id: call.id.clone(),
@@ -52,8 +56,28 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
             Some(why) => Err(why.clone()),
             None => Ok(call.arguments.clone().unwrap_or_default()),
         };
-        let request = Request { id: call.id.clone(), name: call.tool.clone(), arguments };
-        Ok(Resumed { request, response })
-    });
-    calls.collect()
+        let Some(of) = &call.of else {
+            let request = Request { id: call.id.clone(), name: call.tool.clone(), arguments };
+            resumed.push(Resumed { request, responses: vec![response] });
+            continue;
+        };
+        // What was no object of arguments is put back as something that is none.
+        let operation = arguments.map_or(Json::Null, Json::Object);
+        match resumed.last_mut().filter(|_| last == Some(known.parent)) {
+            Some(Resumed { request: Request { arguments: Ok(envelope), .. }, responses }) => {
+                if let Some(Json::Array(operations)) = envelope.get_mut(OPERATIONS) {
+                    operations.push(operation);
+                }
+                responses.push(response);
+            }
+            _ => {
+                let operations = Json::Array(vec![operation]);
+                let arguments = Ok(std::iter::once((OPERATIONS.to_owned(), operations)).collect());
+                let request = Request { id: of.clone(), name: call.tool.clone(), arguments };
+                resumed.push(Resumed { request, responses: vec![response] });
+            }
+        }
+        last = Some(known.parent);
+    }
+    Ok(resumed)
 }

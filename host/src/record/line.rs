@@ -172,6 +172,9 @@ pub(super) enum Line {
         id: String,
         tool: String,
         parent: u32,
+        /// The id of the tool call that this is an operation of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments: Option<Map<String, Json>>,
         /// Why it has none that can be used.

@@ -17,8 +17,10 @@ pub struct About<'a> {
     pub id: &'a str,
     /// Its tool, as it was called.
     pub tool: &'a str,
-    /// The tool call it belongs to.
+    /// The place of the tool call it belongs to.
     pub parent: u32,
+    /// The id of the tool call that it is an operation of, if it is one.
+    pub of: Option<&'a str>,
     /// Its arguments, or why they can't be read.
     pub arguments: Option<Result<&'a Map<String, Json>, &'a str>>,
     /// Its response, if it has one; looked at when it settles.
@@ -116,6 +118,7 @@ impl<W: Write> Writer<W> {
             id: about.id.to_owned(),
             tool: about.tool.to_owned(),
             parent: about.parent,
+            of: about.of.map(str::to_owned),
             arguments,
             invalid: given.and_then(Result::err).map(str::to_owned),
         }

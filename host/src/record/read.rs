@@ -41,6 +41,8 @@ pub struct RecordFile {
 pub struct RecordedCall {
     /// Its id.
     pub id: String,
+    /// The id of the tool call that it is an operation of, if it is one.
+    pub of: Option<String>,
     /// Its tool, as it was called.
     pub tool: String,
     /// Its arguments as they were last, if they were recorded and could be read.
@@ -243,11 +245,11 @@ impl Reader {
         }
         self.at = at;
         let kind = match line {
-            Line::Submitted { call, id, tool, parent, arguments, invalid } => {
+            Line::Submitted { call, id, tool, parent, of, arguments, invalid } => {
                 let call = self.submit(
                     call,
                     parent,
-                    RecordedCall { id, tool, arguments, invalid, response: None },
+                    RecordedCall { id, of, tool, arguments, invalid, response: None },
                 )?;
                 EventKind::Submitted(call)
             }

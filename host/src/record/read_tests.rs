@@ -56,6 +56,7 @@ fn lived(out: &mut Vec<u8>, arguments: bool) -> Record {
                 id: tools[call as usize].0,
                 tool: tools[call as usize].1,
                 parent: call,
+                of: (call == 1).then_some("c1"),
                 arguments: Some(if call == 2 { Err("no object") } else { Ok(now) }),
                 response: Some(serde_json::json!({ "content": "done" })),
                 gated: false,
@@ -150,6 +151,7 @@ fn arguments_and_responses_are_written_only_where_they_are_asked_for() {
     let file = parse(&text).expect("it can be read");
     let call = |id: &str, tool: &str, path: Option<&str>, invalid: Option<&str>| RecordedCall {
         id: id.to_owned(),
+        of: (id == "c2").then(|| "c1".to_owned()),
         tool: tool.to_owned(),
         arguments: path.map(|path| object(serde_json::json!({ "path": path }))),
         invalid: invalid.map(str::to_owned),

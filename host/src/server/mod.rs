@@ -1,6 +1,8 @@
 //! The tool server: runs the calls that the Host has released. It knows tools, not limits.
 
 mod arguments;
+mod fan_out;
+mod gate;
 mod local;
 mod outcome;
 mod process;
@@ -8,6 +10,8 @@ mod template;
 mod tools;
 
 pub use arguments::ArgumentError;
+pub use fan_out::{OPERATIONS, Parts, parts, schema};
+pub use gate::Gate;
 pub use local::{Server, Workspace};
 pub use outcome::{AnswerType, Outcome, Question};
 pub use process::{ProcessWatch, Stop};

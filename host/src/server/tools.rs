@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, pin::Pin};
 
 use serde_json::{Map, Value as Json};
 
-use super::{ArgumentError, Outcome, Stop};
-use crate::config::{ResultMode, RunMode, Tool};
+use super::{ArgumentError, OPERATIONS, Outcome, Stop};
+use crate::config::{OnError, ResultMode, RunMode, Tool};
 
 /// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
 /// commands; a program that has tools of its own implements this.
@@ -97,6 +97,8 @@ pub struct Terms<'a> {
     pub cancellation_response: &'a str,
     /// Answers to its questions, by question id.
     pub answers: Option<&'a BTreeMap<String, Json>>,
+    /// Whether one call may carry several sets of arguments, and then what follows a failure among them.
+    pub fan_out: Option<OnError>,
 }
 
 impl Default for Terms<'_> {
@@ -106,6 +108,7 @@ impl Default for Terms<'_> {
             result: ResultMode::Unattended,
             cancellation_response: "cancelled",
             answers: None,
+            fan_out: None,
         }
     }
 }
@@ -117,6 +120,12 @@ impl<'a> From<&'a Tool> for Terms<'a> {
             result: tool.result,
             cancellation_response: &tool.cancellation_response,
             answers: Some(&tool.answers),
+            fan_out: tool
+                .fan_out
+                .as_ref()
+                // A parameter of its own that has the envelope's name is what it says.
+                .filter(|fan_out| fan_out.enabled && tool.parameters.get(OPERATIONS).is_none())
+                .map(|fan_out| fan_out.on_error),
         }
     }
 }

@@ -1,0 +1,32 @@
+//! The stop gate of a fanned-out call whose `on_error` is `stop`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Whether an operation of the call has failed. Nothing else: limits and order are the Host's.
+///
+/// Who runs an operation shuts the gate before the Host learns that it ended, so whatever the Host releases because of that end
+/// finds it shut. An operation that finds it shut is not run, and ends at once.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(Arc<Mutex<bool>>);
+
+impl Gate {
+    /// An operation has failed. Once this returns, none begins.
+    pub fn shut(&self) {
+        *self.lock() = true;
+    }
+
+    /// Whether one has.
+    pub fn is_shut(&self) -> bool {
+        *self.lock()
+    }
+
+    /// Begins an operation, unless one has failed; none does meanwhile.
+    pub fn enter<T>(&self, begin: impl FnOnce() -> T) -> Option<T> {
+        let shut = self.lock();
+        (!*shut).then(begin)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
