@@ -14,6 +14,8 @@ pub mod message;
 pub mod policy;
 pub mod record;
 pub mod scheduler;
+#[cfg(feature = "serve")]
+pub mod serve;
 #[cfg(feature = "live")]
 pub mod server;
 pub mod text;

@@ -296,15 +296,20 @@ impl Scheduler {
         }
         self.wake_at = None;
         for call in self.calls() {
-            match self.batch.get(call).map(|call| call.stage) {
-                Some(Stage::Pending | Stage::Parked) => {
-                    self.settle_as(now, call, Settlement::Cancelled);
-                }
-                Some(Stage::Running { execution, .. }) => {
-                    self.emit(now, EventKind::Stop(execution));
-                }
-                _ => {}
+            self.withdraw(now, call);
+        }
+    }
+
+    /// Cancels one call: it is settled at once, or, if it runs, to be stopped. What has ended keeps its result.
+    pub fn withdraw(&mut self, now: Instant, call: CallId) {
+        match self.batch.get(call).map(|call| call.stage) {
+            Some(Stage::Pending | Stage::Parked) => {
+                self.settle_as(now, call, Settlement::Cancelled);
             }
+            Some(Stage::Running { execution, .. }) => {
+                self.emit(now, EventKind::Stop(execution));
+            }
+            _ => {}
         }
     }
 

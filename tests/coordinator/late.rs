@@ -147,11 +147,11 @@ fn a_batch_stays_open_until_nobody_can_submit() {
         let first = coordinator.submitter();
         (coordinator, async move {
             let second = first.clone();
-            let a = first.submit(call("A", "t"));
+            let mut a = first.submit(call("A", "t"));
             play.run("A").await.succeed();
             assert_eq!(a.response().await.map(|response| response.content).as_deref(), Some("A"));
             drop(first);
-            let b = second.submit(call("B", "t"));
+            let mut b = second.submit(call("B", "t"));
             play.run("B").await.succeed();
             assert_eq!(b.response().await.map(|response| response.content).as_deref(), Some("B"));
         })
@@ -277,8 +277,34 @@ fn the_written_order_is_the_order_of_submission() {
 #[test]
 fn a_ticket_of_a_dropped_coordinator_is_void() {
     let (mut coordinator, _started) = coordinator(T, Arc::new(Nobody { approve: true }));
-    let ticket = coordinator.submitter().submit(call("A", "t"));
+    let mut ticket = coordinator.submitter().submit(call("A", "t"));
     drop(coordinator);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     assert_eq!(runtime.block_on(ticket.response()), None);
+}
+
+/// Who takes back one call settles it alone: a parked one at once, a running one when it is gone.
+#[test]
+fn a_call_can_be_withdrawn_alone() {
+    let responses = play(T, |mut coordinator, mut play| {
+        let submitter = coordinator.submitter();
+        (coordinator, async move {
+            let mut a = submitter.submit(call("A", "t"));
+            let mut b = submitter.submit(call("B", "t"));
+            let _c = submitter.submit(call("C", "t"));
+            let a_runs = play.run("A").await;
+            b.withdraw();
+            assert_eq!(b.response().await.map(|response| response.id).as_deref(), Some("B"));
+            a.withdraw();
+            a_runs.stop.gently.cancelled().await;
+            assert_eq!(a.response().await.map(|response| response.id).as_deref(), Some("A"));
+            // Its slot is handed on, and what has its response is nobody's to take back.
+            play.run("C").await.succeed();
+            a.withdraw();
+        })
+    });
+    assert_eq!(
+        all(&responses),
+        "A cancelled: The tool call was cancelled., B cancelled: The tool call was cancelled., C ok: C"
+    );
 }

@@ -22,6 +22,7 @@ mod recording;
 mod replay;
 mod run;
 mod screen;
+mod serve;
 mod signals;
 mod simulate;
 mod terminal;
@@ -45,6 +46,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Run(run::Args),
+    Serve(serve::Args),
     Simulate(simulate::Args),
     Test(test::Args),
     Check(check::Args),
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
     }
     let ended = match Cli::parse().verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Serve(args) => serve::run(&args),
         Verb::Simulate(args) => simulate::run(&args),
         Verb::Test(args) => test::run(&args),
         Verb::Check(args) => check::run(&args),

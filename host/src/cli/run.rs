@@ -111,7 +111,7 @@ pub(super) struct Args {
 }
 
 /// A duration in which something can happen.
-fn more_than_nothing(text: &str) -> Result<Duration, String> {
+pub(super) fn more_than_nothing(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => {
             Err("no call ends within no time: expected more than 0s, for instance 30s".to_owned())

@@ -1,6 +1,9 @@
 //! What reaches a running coordinator from outside.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -13,7 +16,9 @@ use crate::message::Request;
 /// What somebody outside wants.
 #[derive(Debug)]
 pub(super) enum Command {
-    Submit(Request, oneshot::Sender<Response>),
+    Submit(Request, Asker),
+    /// Nobody wants this tool call any more.
+    Withdraw(u64),
     /// A submitter is gone.
     Close(Hold),
     /// With what the calls answer, if not their tool's own words.
@@ -27,12 +32,21 @@ impl Command {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Submit(..) => "submit",
+            Self::Withdraw(_) => "withdraw",
             Self::Close(_) => "no more calls of a submitter",
             Self::Cancel(_) => "cancel",
             Self::Kill => "kill",
             Self::Restart => "restart",
         }
     }
+}
+
+/// Who waits for the response of a tool call.
+#[derive(Debug)]
+pub(super) struct Asker {
+    /// The ticket's number.
+    pub(super) number: u64,
+    pub(super) response: oneshot::Sender<Response>,
 }
 
 /// Whether what is submitted waits for the end of the submitting.
@@ -46,12 +60,16 @@ pub(super) enum Hold {
 
 /// Talks to a coordinator while it runs. Cheap to clone. What is said after the batch is over does nothing.
 #[derive(Debug, Clone)]
-pub struct Handle(UnboundedSender<Command>);
+pub struct Handle {
+    commands: UnboundedSender<Command>,
+    /// The number of the next ticket.
+    tickets: Arc<AtomicU64>,
+}
 
 impl Handle {
     pub(super) fn new() -> (Self, UnboundedReceiver<Command>) {
-        let (sender, receiver) = unbounded_channel();
-        (Self(sender), receiver)
+        let (commands, receiver) = unbounded_channel();
+        (Self { commands, tickets: Arc::default() }, receiver)
     }
 
     /// Cancels: pending and parked calls get their cancellation response at once, running ones are asked to stop, and are
@@ -77,7 +95,7 @@ impl Handle {
 
     fn send(&self, command: Command) {
         // The receiver is gone when the batch is over, and then there is nothing left to do.
-        let _ = self.0.send(command);
+        let _ = self.commands.send(command);
     }
 }
 
@@ -142,20 +160,32 @@ impl Submitter {
     ///
     /// If something of the batch has been released, it waits for its own approval only. After a cancel it is settled at once.
     pub fn submit(&self, request: Request) -> Ticket {
-        let (sender, receiver) = oneshot::channel();
-        self.0.handle.send(Command::Submit(request, sender));
-        Ticket(receiver)
+        let (sender, response) = oneshot::channel();
+        let handle = self.0.handle.clone();
+        let number = handle.tickets.fetch_add(1, Ordering::Relaxed);
+        handle.send(Command::Submit(request, Asker { number, response: sender }));
+        Ticket { number, handle, response }
     }
 }
 
 /// A call's response to come. To drop it changes nothing: the response is among the [`Finished`](super::Finished) ones too.
 #[derive(Debug)]
-pub struct Ticket(oneshot::Receiver<Response>);
+pub struct Ticket {
+    number: u64,
+    handle: Handle,
+    response: oneshot::Receiver<Response>,
+}
 
 impl Ticket {
-    /// Waits for the response; none, if the coordinator was dropped before there was one.
-    pub async fn response(self) -> Option<Response> {
-        self.0.await.ok()
+    /// Waits for the response; none, if the coordinator was dropped before there was one. May be dropped and asked for again.
+    pub async fn response(&mut self) -> Option<Response> {
+        (&mut self.response).await.ok()
+    }
+
+    /// Cancels this call alone, and all operations of it: what waits is settled at once, what runs is asked to stop. The response
+    /// comes when nothing of it runs any more.
+    pub fn withdraw(&self) {
+        self.handle.send(Command::Withdraw(self.number));
     }
 }
 

@@ -9,16 +9,13 @@ use std::{
 
 use serde_json::Value as Json;
 use tokio::{
-    sync::{
-        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-        oneshot,
-    },
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
     time::{Instant as Clock, sleep_until},
 };
 
 use super::{
-    control::{Command, Handle, Hold},
+    control::{Asker, Command, Handle, Hold},
     executions::{Active, Done},
     parents::Parent,
     people::{People, Prompt},
@@ -98,7 +95,7 @@ impl<'a> Snapshot<'a> {
 }
 
 /// Watches a batch.
-pub trait Observer {
+pub trait Observer: Send {
     /// Something happened.
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>);
 
@@ -143,6 +140,8 @@ pub struct Coordinator {
     pub(super) submitters: Vec<Hold>,
     /// The tool calls that the calls of the batch come from.
     pub(super) parents: Vec<Parent>,
+    /// Which of them somebody waits for, by the ticket's number.
+    pub(super) tickets: HashMap<u64, usize>,
     pub(super) cost: PolicyCost,
     /// What calls that are cut short answer, where somebody said it.
     pub(super) message: Option<String>,
@@ -182,6 +181,7 @@ impl Coordinator {
             handle,
             submitters: Vec::new(),
             parents: Vec::new(),
+            tickets: HashMap::new(),
             cost: PolicyCost::default(),
             message: None,
             start: Clock::now(),
@@ -291,7 +291,7 @@ impl Coordinator {
         Instant::try_from(self.start.elapsed().as_nanos()).unwrap_or(Instant::MAX)
     }
 
-    fn submit(&mut self, resumed: Resumed, ticket: Option<oneshot::Sender<Response>>) {
+    fn submit(&mut self, resumed: Resumed, asker: Option<Asker>) {
         let now = self.now();
         let Resumed { request, responses } = resumed;
         let (place, first) = (self.parents.len(), self.requests.len());
@@ -301,7 +301,7 @@ impl Coordinator {
         // A tool that nobody knows has no key: its call is settled before it could matter.
         let tool = tool.unwrap_or(u32::MAX);
         let mut responses = responses.into_iter();
-        for call in self.take_apart(request, ticket) {
+        for call in self.take_apart(request, asker) {
             let arguments = call.arguments.clone().unwrap_or_default();
             self.record.announce(call.title(), tool, key, parent);
             self.arguments.push(Json::Object(arguments).to_string());
@@ -399,9 +399,8 @@ impl Coordinator {
         let now = self.now();
         tracing::debug!(target: "people", "{}", command.word());
         match command {
-            Command::Submit(request, ticket) => {
-                self.submit(request.into(), Some(ticket));
-            }
+            Command::Submit(request, asker) => self.submit(request.into(), Some(asker)),
+            Command::Withdraw(ticket) => self.withdraw(now, ticket),
             Command::Close(hold) => self.close(hold),
             Command::Cancel(message) => {
                 self.message = self.message.take().or(message);

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use serde::Serialize;
-use tokio::sync::oneshot;
 
 use super::{
+    control::Asker,
     event_loop::Coordinator,
     response::{Response, Status},
 };
 use crate::{
-    batch::CallId,
+    batch::{CallId, Instant},
     config::OnError,
     message::Request,
     record::Record,
@@ -30,7 +30,7 @@ pub(super) struct Parent {
     /// How many of its calls have no response yet.
     left: usize,
     /// Who waits for its response.
-    ticket: Option<oneshot::Sender<Response>>,
+    asker: Option<Asker>,
 }
 
 /// How one operation came out, within the response of its call.
@@ -80,11 +80,7 @@ impl Parent {
 
 impl Coordinator {
     /// The calls of a tool call that comes next.
-    pub(super) fn take_apart(
-        &mut self,
-        request: Request,
-        ticket: Option<oneshot::Sender<Response>>,
-    ) -> Vec<Request> {
+    pub(super) fn take_apart(&mut self, request: Request, asker: Option<Asker>) -> Vec<Request> {
         let on_error = self.server.terms(&request.name).and_then(|terms| terms.fan_out);
         let (id, name) = (request.id.clone(), request.name.clone());
         let parts = match (&request.arguments, on_error) {
@@ -108,7 +104,10 @@ impl Coordinator {
         let gate = (fanned && on_error == Some(OnError::Stop)).then(Gate::default);
         let range = first..first + calls.len();
         let left = calls.len();
-        self.parents.push(Parent { id, name, calls: range, fanned, gate, left, ticket });
+        if let Some(asker) = &asker {
+            self.tickets.insert(asker.number, self.parents.len());
+        }
+        self.parents.push(Parent { id, name, calls: range, fanned, gate, left, asker });
         calls
     }
 
@@ -138,11 +137,26 @@ impl Coordinator {
         let Some(parent) = self.parents.get_mut(place).filter(|parent| parent.left == 0) else {
             return;
         };
-        if let Some(ticket) = parent.ticket.take()
+        if let Some(asker) = parent.asker.take()
             && let Some(response) = parent.response(&self.responses, &self.record)
         {
+            self.tickets.remove(&asker.number);
             // Nobody has to wait for it.
-            let _ = ticket.send(response);
+            let _ = asker.response.send(response);
+        }
+    }
+
+    /// Cancels a tool call that somebody waits for.
+    pub(super) fn withdraw(&mut self, now: Instant, ticket: u64) {
+        let place = self.tickets.get(&ticket).copied();
+        let Some(parent) = place.and_then(|place| self.parents.get(place)) else {
+            // It has its response already.
+            return;
+        };
+        for call in parent.calls.clone().filter_map(|place| CallId::try_from(place).ok()) {
+            self.scheduler.withdraw(now, call);
+            // What is under review keeps its result, as when all is cancelled.
+            self.scheduler.respond(now, call);
         }
     }
 

@@ -41,7 +41,7 @@ impl OnTerminal {
     /// Starts it on a terminal of so many rows and columns.
     pub(super) fn start(command: &std::process::Command, root: PathBuf, size: (u16, u16)) -> Self {
         let (rows, columns) = size;
-        let (pty, side) = open().expect("there are terminals");
+        let (pty, program_side) = open().expect("there are terminals");
         pty.resize(pty_process::Size::new(rows, columns)).expect("it can have any size");
         let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
         let stdout = File::create(root.join("stdout")).expect("a file can be made");
@@ -52,7 +52,7 @@ impl OnTerminal {
             .env("TERM", "xterm-256color")
             .current_dir(&root)
             .stdout(stdout);
-        let child = program.spawn_borrowed(&side).expect("jp-policy can be started");
+        let child = program.spawn_borrowed(&program_side).expect("jp-policy can be started");
         let pty = Arc::new(pty);
         let size = |length: u16| NonZero::new(length).expect("a terminal has a size");
         let screen = vt100::Parser::new(size(rows), size(columns), 0);
@@ -68,7 +68,7 @@ impl OnTerminal {
         Self {
             child,
             pty,
-            side: Some(side),
+            side: Some(program_side),
             reader: Some(reader),
             screen,
             root,

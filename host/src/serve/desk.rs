@@ -1,0 +1,281 @@
+//! Where the calls of all clients come in.
+
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Map, Value as Json};
+use tokio::sync::{Notify, watch};
+
+use crate::{
+    batch::{CallId, Carried},
+    config::Config,
+    coordinator::{Coordinator, Observer, People, Response, Setup, Snapshot, Submitter, Ticket},
+    message::Request,
+    policy::{Blueprint, Refusal},
+    scheduler::{Event, EventKind, Waiting},
+    server::Tools,
+    text::clean,
+};
+
+/// Runs calls as they come, in one batch for as long as there is one without a response; the next call begins another.
+pub struct Desk {
+    config: Arc<Config>,
+    tools: Arc<dyn Tools>,
+    blueprint: Arc<dyn Blueprint>,
+    people: Arc<dyn People>,
+    timeout: Option<Duration>,
+    next: AtomicU64,
+    batch: Mutex<Batch>,
+    /// Told when the last call of a batch has its response.
+    idle: Notify,
+    /// Itself, for the calls that come back to it.
+    me: Weak<Self>,
+}
+
+/// The batch that is open, if there is one.
+#[derive(Default)]
+struct Batch {
+    submitter: Option<Submitter>,
+    /// Calls that nobody has given their response yet.
+    left: usize,
+    places: Places,
+}
+
+/// Where each call that is watched stands, by its id.
+type Places = Arc<Mutex<HashMap<String, watch::Sender<Place>>>>;
+
+/// Where a call stands, for whoever waits for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Place {
+    /// Handed in.
+    #[default]
+    Submitted,
+    /// In line; why, in a few words.
+    Queued(String),
+    /// It runs.
+    Running,
+}
+
+impl Desk {
+    /// A desk for these tools. A policy that does not take the configuration is refused here, before any call comes.
+    pub fn new(
+        config: Arc<Config>,
+        tools: Arc<dyn Tools>,
+        blueprint: Arc<dyn Blueprint>,
+        people: Arc<dyn People>,
+        timeout: Option<Duration>,
+    ) -> Result<Arc<Self>, Refusal> {
+        let desk = Arc::new_cyclic(|me| Self {
+            config,
+            tools,
+            blueprint,
+            people,
+            timeout,
+            next: AtomicU64::new(1),
+            batch: Mutex::default(),
+            idle: Notify::new(),
+            me: me.clone(),
+        });
+        desk.coordinator()?;
+        Ok(desk)
+    }
+
+    /// The configuration that it serves.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Hands a call in. The written order is the order in which this is called, whoever calls it.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn submit(&self, tool: String, arguments: Map<String, Json>) -> Result<Pending, Refusal> {
+        let mut batch = self.lock();
+        if batch.submitter.is_none() {
+            let mut coordinator = self.coordinator()?;
+            batch.submitter = Some(coordinator.submitter());
+            batch.places = Places::default();
+            let mut observer = Watcher { places: batch.places.clone(), parked: Vec::new() };
+            tokio::spawn(async move { coordinator.run(Vec::new(), &mut observer).await });
+        }
+        batch.left += 1;
+        let id = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let (sender, place) = watch::channel(Place::default());
+        lock(&batch.places).insert(id.clone(), sender);
+        let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments) };
+        let submitter = batch.submitter.as_ref().expect("it was made where there was none");
+        let ticket = submitter.submit(request);
+        Ok(Pending { id, ticket: Some(ticket), place, desk: self.me.clone(), answered: false })
+    }
+
+    fn coordinator(&self) -> Result<Coordinator, Refusal> {
+        Coordinator::new(Setup {
+            config: &self.config,
+            server: self.tools.clone(),
+            blueprint: &*self.blueprint,
+            people: self.people.clone(),
+            timeout: self.timeout,
+            carried: Carried::default(),
+        })
+    }
+
+    /// A call has its response. The batch is over with the last one: nothing of it runs any more then, so the next one may begin
+    /// at once, and what was kept of it is let go.
+    fn done(&self, id: &str) {
+        let mut batch = self.lock();
+        lock(&batch.places).remove(id);
+        batch.left -= 1;
+        if batch.left == 0 {
+            batch.submitter = None;
+            self.idle.notify_waiters();
+        }
+    }
+
+    /// Waits until no call is without a response.
+    pub async fn idle(&self) {
+        loop {
+            let notified = self.idle.notified();
+            if self.lock().left == 0 {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Batch> {
+        lock(&self.batch)
+    }
+}
+
+/// A call that was handed in. Dropped before it has its response, it is withdrawn.
+pub struct Pending {
+    id: String,
+    /// Until it is dropped.
+    ticket: Option<Ticket>,
+    place: watch::Receiver<Place>,
+    desk: Weak<Desk>,
+    answered: bool,
+}
+
+impl Pending {
+    /// Waits for the response. May be dropped and asked for again, until it was given once.
+    pub async fn response(&mut self) -> Option<Response> {
+        let response = self.ticket.as_mut()?.response().await;
+        self.answer();
+        response
+    }
+
+    /// Where it stands, and will.
+    pub fn place(&self) -> watch::Receiver<Place> {
+        self.place.clone()
+    }
+
+    /// Cancels it. Its response comes when nothing of it runs any more.
+    pub fn withdraw(&self) {
+        if let Some(ticket) = &self.ticket {
+            ticket.withdraw();
+        }
+    }
+
+    fn answer(&mut self) {
+        if !std::mem::replace(&mut self.answered, true)
+            && let Some(desk) = self.desk.upgrade()
+        {
+            desk.done(&self.id);
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let Some(mut ticket) = self.ticket.take().filter(|_| !self.answered) else {
+            return;
+        };
+        ticket.withdraw();
+        // Its slot is held until it is gone, so the batch has to stay until then.
+        let (desk, id) = (self.desk.clone(), std::mem::take(&mut self.id));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                // Nobody wants it.
+                let _ = ticket.response().await;
+                if let Some(desk) = desk.upgrade() {
+                    desk.done(&id);
+                }
+            });
+        }
+    }
+}
+
+/// Tells waiting calls where they stand.
+struct Watcher {
+    places: Places,
+    parked: Vec<CallId>,
+}
+
+impl Watcher {
+    fn tell(&self, call: CallId, snapshot: &Snapshot<'_>, place: Place) {
+        let Some(request) = snapshot.requests.get(call as usize) else {
+            return;
+        };
+        let id = snapshot.operation_of(call).unwrap_or(&request.id);
+        if let Some(sender) = lock(&self.places).get(id) {
+            sender.send_if_modified(|known| {
+                let moved = *known != place;
+                *known = place;
+                moved
+            });
+        }
+    }
+}
+
+impl Observer for Watcher {
+    fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
+        match &event.kind {
+            EventKind::Parked(call) => self.parked.push(*call),
+            EventKind::Released(call, _) => {
+                self.parked.retain(|parked| parked != call);
+                self.tell(*call, snapshot, Place::Running);
+            }
+            EventKind::Settled(call, _) => self.parked.retain(|parked| parked != call),
+            _ => {}
+        }
+    }
+
+    fn decided(&mut self, snapshot: &Snapshot<'_>) {
+        for call in &self.parked {
+            self.tell(*call, snapshot, Place::Queued(why(*call, snapshot)));
+        }
+    }
+}
+
+/// Why a call is in line, in a few words.
+fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
+    let batch = snapshot.scheduler.batch();
+    let mut text = "queued".to_owned();
+    let _ = match snapshot.scheduler.why(call) {
+        Some(Waiting::Key { key, ahead: 0 }) => {
+            write!(text, ": key {}, next in line", clean(batch.key_name(key)))
+        }
+        Some(Waiting::Key { key, ahead }) => {
+            write!(text, ": key {}, {ahead} ahead", clean(batch.key_name(key)))
+        }
+        Some(Waiting::Barrier { pending }) => write!(text, ": {pending} calls wait for approval"),
+        Some(Waiting::Policy) => {
+            write!(text, ": held by policy {}", clean(&snapshot.scheduler.identity().name))
+        }
+        Some(Waiting::Approval) | None => Ok(()),
+    };
+    text
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
