@@ -13,7 +13,9 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::{
-    Exit, Format, diagnostics,
+    Exit, Format,
+    config_args::ConfigArgs,
+    diagnostics,
     guard::Guard,
     limits::enough_open_files,
     live::{Live, Screen},
@@ -44,7 +46,9 @@ use crate::{
 /// error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  jp-policy run batch.json
   jp-policy run batch.json --config tools/
+  jp-policy run batch.json --cfg conversation.tools.github_issues.concurrency.limit:=8
   jp-policy run message.json --config .jp/mcp/tools --policy delay.wasm
   jp-policy run batch.json --config tools/ --record today.jsonl
   llm ... | jp-policy run - --config tools/ --format json
@@ -57,9 +61,8 @@ Exit codes: 0 every call succeeded, 1 a call failed, 2 wrong use or configuratio
 pub(super) struct Args {
     /// The batch: a file, or `-` for standard input
     batch: PathBuf,
-    /// Configuration: a file, or a folder of files; later ones win
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
-    config: Vec<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     #[command(flatten)]
     policy: PolicyArgs,
     /// Run everything at once
@@ -129,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         log_file::start(path)?;
     }
     let requests = read_batch(&args.batch)?;
-    let mut config = Config::load(&args.config)?;
+    let mut config = args.config.load()?;
     if !args.quiet {
         diagnostics::print(&config.warnings);
         for warning in &requests.warnings {

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{concurrency::Concurrency, diagnostic::Diagnostic, fan_out::OnError, tool::Tool};
+use super::{
+    concurrency::Concurrency, diagnostic::Diagnostic, fan_out::OnError, names, tool::Tool,
+};
+
+/// The tools that name a key, by key.
+pub(super) type Keys<'a> = BTreeMap<&'a str, Vec<(&'a Tool, &'a Concurrency)>>;
 
 /// Checks that tools which share a key agree, that `stop` has something to stop, and warns of what looks forgotten.
 pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnostic>) {
-    let mut keys: BTreeMap<&str, Vec<(&Tool, &Concurrency)>> = BTreeMap::new();
+    let mut keys = Keys::new();
     for tool in tools.values() {
         if let Some(concurrency) = &tool.concurrency {
             keys.entry(&concurrency.key).or_default().push((tool, concurrency));
@@ -19,6 +24,7 @@ pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnosti
     for tool in tools.values() {
         stop_needs_a_limit(tool, problems);
     }
+    names::check(tools, &keys, problems);
 }
 
 /// Every tool that names a key gives it the same limit, 0 included, and the same further fields.

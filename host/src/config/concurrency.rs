@@ -18,6 +18,8 @@ pub struct Concurrency {
     pub fields: Vec<(String, Entry)>,
     /// Where it stands.
     pub place: Place,
+    /// Where its key stands, if it has one of its own; none where the tool's name is the key.
+    pub key_place: Option<Place>,
     /// As written: `1`, or `{ key = "git", limit = 2 }`.
     pub text: String,
 }
@@ -40,6 +42,7 @@ impl Concurrency {
                     limit,
                     fields: Vec::new(),
                     place,
+                    key_place: None,
                     text,
                 })
             }
@@ -58,7 +61,9 @@ impl Concurrency {
         problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let what = format!("tool `{}`: `concurrency", tool.escape_debug());
+        table.retain(|_, entry| !matches!(entry.node.value, Value::Null));
         let key = table.shift_remove("key");
+        let key_place = key.as_ref().map(|entry| entry.node.place.clone());
         let limit = match table.shift_remove("limit") {
             Some(entry) => read_limit(&format!("{what}.limit`"), &entry.node, problems),
             None => Some(1),
@@ -93,7 +98,7 @@ impl Concurrency {
             text += &format!(", {} = {}", name.escape_debug(), entry.node.value.quote());
         }
         text += " }";
-        Some(Self { key, limit, fields, place, text })
+        Some(Self { key, limit, fields, place, key_place, text })
     }
 
     /// The key and its limit where there is one to keep.

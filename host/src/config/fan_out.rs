@@ -2,7 +2,7 @@
 
 use super::{
     diagnostic::Diagnostic,
-    node::{Node, Value},
+    node::{Entry, Node, Table, Value},
     reader::{Reader, wrong_kind},
     source::Place,
 };
@@ -68,5 +68,16 @@ impl FanOut {
                 None
             }
         }
+    }
+}
+
+/// What a table starts from when it is laid over `true` or `false`: that, in table form.
+pub(super) fn widen(base: &mut Node, later: &Node) {
+    if let (Value::Bool(_), Value::Table(_)) = (&base.value, &later.value) {
+        let node = base.clone();
+        base.value = Value::Table(Table::from([(
+            "enabled".to_owned(),
+            Entry { name: base.place.clone(), node },
+        )]));
     }
 }

@@ -16,15 +16,19 @@ pub(super) fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
 }
 
-/// A value of a configuration, as it was written.
+/// A value of a configuration, as it was written. Null goes the same way as JSON's.
 pub(super) fn value(value: &Value) -> String {
     match value {
+        Value::Null => quoted(""),
         Value::Bool(value) => value.to_string(),
         Value::Integer(text) | Value::Float(text) | Value::Datetime(text) => text.clone(),
         Value::String(text) => quoted(text),
         Value::Array(items) => array(items.iter().map(|item| self::value(&item.value))),
         Value::Table(table) => table_of(
-            table.iter().map(|(name, entry)| (name.as_str(), self::value(&entry.node.value))),
+            table
+                .iter()
+                .filter(|(_, entry)| !matches!(entry.node.value, Value::Null))
+                .map(|(name, entry)| (name.as_str(), self::value(&entry.node.value))),
         ),
     }
 }
