@@ -59,10 +59,16 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
         values.join(", ")
     ));
     for (tool, concurrency) in members {
-        problem = problem.at(
-            &concurrency.place,
-            format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text),
-        );
+        // A later layer may have set the limit alone: it stands there, and not where the table began.
+        let apart = concurrency.limit_place.as_ref().filter(|limit| {
+            let table = &concurrency.place;
+            !limit.source.is(&table.source)
+                || limit.span.start < table.span.start
+                || limit.span.end > table.span.end
+        });
+        let place = apart.filter(|_| what == "limit").unwrap_or(&concurrency.place);
+        problem =
+            problem.at(place, format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text));
     }
     problems.push(problem.help(
         "give all of them the same value; to lift the limit of one tool alone, set `concurrency = 0` for it",

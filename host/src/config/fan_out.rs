@@ -8,7 +8,8 @@ use super::{
 };
 
 /// What happens to the operations of a call that have not started when one has failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OnError {
     /// They run.
     #[default]

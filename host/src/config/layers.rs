@@ -192,6 +192,16 @@ impl Layers {
         &self.looked
     }
 
+    /// The sources that were read, in the order in which they are laid over each other.
+    pub fn sources(&self) -> impl Iterator<Item = (Layer, &Source)> {
+        self.parts.iter().map(|part| (part.layer, &part.root.place.source))
+    }
+
+    /// What is wrong with the layers themselves; [`build`](Self::build) says that too.
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
     /// Whether any layer says anything.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.problems.is_empty()
@@ -308,7 +318,7 @@ pub(super) fn lay(merged: &mut Option<Node>, mut part: Part, problems: &mut Vec<
 }
 
 /// What is laid over a scalar that stands for a table starts from that table.
-fn widen(path: &[String], base: &mut Node, later: &Node) {
+pub(super) fn widen(path: &[String], base: &mut Node, later: &Node) {
     if let [conversation, tools, tool, field] = path
         && conversation == "conversation"
         && tools == "tools"

@@ -7,6 +7,8 @@ mod assignment;
 mod check;
 mod concurrency;
 mod diagnostic;
+mod embed;
+mod explain;
 mod extends;
 mod fan_out;
 mod fields;
@@ -22,9 +24,15 @@ mod refusal;
 mod release;
 mod source;
 mod tool;
+pub(crate) mod written;
 
 pub use concurrency::Concurrency;
 pub use diagnostic::{ConfigError, Diagnostic, Severity, nearest};
+pub use embed::{
+    ConcurrencyConfig, ConcurrencyError, FanOutConfig, PartialConcurrencyConfig,
+    PartialFanOutConfig, PartialFanOutTable, PartialSharedConcurrency, SharedConcurrency,
+};
+pub use explain::{ExplainError, Explanation, Says, Step, Winner};
 pub use fan_out::{FanOut, OnError};
 pub use format::{EXTENSIONS, parse, parse_toml};
 pub use layers::{Layer, Layers};

@@ -3,18 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::config::node::Value;
-
-/// A text in quotes, on one line: fit for a value and for a key.
-pub(super) fn quoted(text: &str) -> String {
-    // JSON's escapes are TOML's, but TOML wants one for DEL too.
-    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
-/// A key, in quotes where it needs them.
-pub(super) fn key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
-}
+pub(super) use crate::config::written::{key, quoted};
 
 /// A value of a configuration, as it was written. Null goes the same way as JSON's.
 pub(super) fn value(value: &Value) -> String {
