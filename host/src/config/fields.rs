@@ -54,8 +54,10 @@ pub(super) const TOOL: &[&str] = &[
     "summary",
 ];
 
-const RELEASE: &[&str] = &["guard", "on_fault", "policy"];
-const PLUGIN: &[&str] = &["checksum", "limits", "options", "path", "run"];
+/// Of `conversation.release`.
+pub(super) const RELEASE: &[&str] = &["guard", "on_fault", "policy"];
+/// Of a plugin.
+pub(super) const PLUGIN: &[&str] = &["checksum", "limits", "options", "path", "run"];
 
 /// What can stand under a path of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,6 +86,8 @@ impl Config {
         };
         let conversation = document.take("conversation");
         let plugins = document.take("plugins");
+        // `$schema` is for editors.
+        document.ignore(&["$schema"]);
         document.ignore(fields::DOCUMENT);
         for (name, entry) in document.rest() {
             let problem = Diagnostic::warning(format!("unknown section `{}`", name.escape_debug()))
@@ -128,6 +130,15 @@ impl Config {
                 self.tools.insert(name, tool);
             }
         }
+    }
+
+    /// What has to hold between tools: that those of a key agree, that `stop` has something to stop; and what looks mistaken.
+    ///
+    /// A configuration that was loaded has been checked. One whose tools were changed since may be checked again.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        check(&self.tools, &mut problems);
+        problems
     }
 
     /// What the scheduler and the policy get: all tools and all keys that have a limit, sorted by name.

@@ -22,6 +22,8 @@ mod places;
 pub(crate) mod reader;
 mod refusal;
 mod release;
+#[cfg(feature = "schema")]
+mod schema;
 mod source;
 mod tool;
 pub(crate) mod written;
@@ -39,5 +41,7 @@ pub use layers::{Layer, Layers};
 pub use load::Config;
 pub use places::{Looked, Outcome, Places};
 pub use release::{Guard, OnFault, Plugin, PluginLimits, PluginRun, Release};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use source::{Located, Place, Source};
 pub use tool::{Command, ResultMode, RunMode, Tool, ToolDefaults, ToolSource};

@@ -4,6 +4,7 @@ mod check;
 mod explain;
 mod page;
 mod policy;
+mod schema;
 mod show;
 
 use anyhow::Result;
@@ -21,6 +22,7 @@ pub(super) enum Verb {
     Show(show::Args),
     Explain(explain::Args),
     Check(check::Args),
+    Schema(schema::Args),
 }
 
 pub(super) fn run(verb: &Verb) -> Result<Exit> {
@@ -28,5 +30,6 @@ pub(super) fn run(verb: &Verb) -> Result<Exit> {
         Verb::Show(args) => show::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Check(args) => check::run(args),
+        Verb::Schema(args) => schema::run(args),
     }
 }
