@@ -49,7 +49,25 @@ fn masked(text: &str) -> String {
 fn what_is_in_force() {
     let ended = config(&jp(), &["show"]).code(0);
     assert_eq!(ended.stderr(), "");
-    insta::assert_snapshot!(masked(&ended.stdout()), @"");
+    insta::assert_snapshot!(masked(&ended.stdout()), @"
+    key     limit  tools
+    github      4  github_issues, github_pulls
+    rfd         1  rfd_draft
+
+    no limit  fs_read
+    lifted    cargo_test
+
+    policy    default, embedded
+    digest    sha256:
+    budget    500,000,000 instructions and 2.00 s a question, 64 MiB of memory
+    guard     limit
+    on_fault  default
+
+    layers    user_global     .config/jp/config.yaml
+              workspace       2 other files
+                              .jp/mcp/tools/github/pulls.toml
+                              .jp/config.toml
+    ");
 }
 
 #[test]
@@ -63,7 +81,22 @@ fn what_is_in_force_on_a_narrow_terminal_and_with_long_names() {
     dir.write("tools/many.toml", (0..7).map(tool).collect::<String>());
     let program = dir.program().args(["config", "show", "--config", "tools"]);
     let ended = program.end().code(0);
-    insta::assert_snapshot!(masked(&ended.stdout()), @"");
+    insta::assert_snapshot!(masked(&ended.stdout()), @r#"
+    key                       limit  tools
+    a key that is longer than most of them are
+                                  1  a_tool_of_many_0, a_tool_of_many_1, a_tool_of_many_2,
+                                     a_tool_of_many_3, a_tool_of_many_4, a_tool_of_many_5,
+                                     a_tool_of_many_6
+                                     + delay = "2s"
+
+    policy    default, embedded
+    digest    sha256:
+    budget    500,000,000 instructions and 2.00 s a question, 64 MiB of memory
+    guard     limit
+    on_fault  default
+
+    layers    config          tools/many.toml
+    "#);
 }
 
 #[test]
@@ -108,20 +141,53 @@ fn which_layer_won() {
     let ended =
         program.env("JP_CFG_CONVERSATION_TOOLS_GITHUB_ISSUES_CONCURRENCY_LIMIT", "8").end().code(0);
     assert_eq!(ended.stderr(), "");
-    insta::assert_snapshot!(ended.stdout(), @"");
+    insta::assert_snapshot!(ended.stdout(), @r#"
+    conversation.tools.github_issues.concurrency
+
+    user_global     -
+    workspace       .jp/mcp/tools/github/issues.toml:3:15  2
+    workspace       .jp/config.toml:4:15  { key = "github", limit = 4 }
+    cwd             .jp.toml:1:1  { limit = 3 }
+                    -> { key = "github", limit = 3 }
+    user_workspace  -
+    environment     JP_CFG_CONVERSATION_TOOLS_GITHUB_ISSUES_CONCURRENCY_LIMIT:1:53  { limit = 8 }
+                    -> { key = "github", limit = 8 }
+    config          -
+    cli_cfg         -
+
+    in force        { key = "github", limit = 8 }
+      key           from workspace  .jp/config.toml:4:23
+      limit         from environment  JP_CFG_CONVERSATION_TOOLS_GITHUB_ISSUES_CONCURRENCY_LIMIT:1:59
+
+    At most 8 executions with key "github" at once, those of github_pulls counted in.
+    "#);
 }
 
 #[test]
 fn a_value_that_nothing_sets() {
     let ended = config(&jp(), &["explain", "tools.fs_read.concurrency"]).code(0);
-    insta::assert_snapshot!(ended.stdout(), @"");
+    insta::assert_snapshot!(ended.stdout(), @"
+    conversation.tools.fs_read.concurrency
+
+    user_global     -
+    workspace       -
+    cwd             .jp.toml is not there
+    user_workspace  -
+    environment     -
+    config          -
+    cli_cfg         -
+
+    in force        unset
+
+    Any number of executions of fs_read may run at once.
+    ");
 }
 
 #[test]
 fn a_tool_that_there_is_not() {
     let ended = config(&jp(), &["explain", "tools.fs_raed.concurrency"]).code(2);
     assert_eq!(ended.stdout(), "");
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @"error: `conversation.tools` has no `fs_raed`; did you mean `fs_read`?");
 }
 
 #[test]
@@ -185,7 +251,115 @@ policy = "x"
 fn everything_that_is_wrong_is_said_at_once() {
     let ended = config(&wrong(), &["check", "--config", "tools"]).code(1);
     assert_eq!(ended.stdout(), "the configuration does not hold: 7 errors, 5 warnings\n");
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @r#"
+    warning: `conversation`: unknown field `relase`
+      --> tools/a.toml:21:15
+       |
+    21 | [conversation.relase]
+       |               ^^^^^^ it has no effect
+       |
+       = help: did you mean `release`?
+
+    error: `concurrency` can't be set for all tools
+     --> tools/a.toml:2:1
+      |
+    2 | concurrency = 1
+      | ^^^^^^^^^^^ has no counterpart under `'*'`
+      |
+      = help: set it for each tool; tools that share a limit name the same key
+
+    error: tool `git_add`: `fan_out.concurrency` moved: it is the tool's `concurrency` now
+     --> tools/a.toml:7:13
+      |
+    7 | fan_out = { concurrency = 2 }
+      |             ^^^^^^^^^^^ moved
+      |
+      = help: write `concurrency = 2` in the tool's table
+
+    warning: tool `git_psuh` is local and has no `command`
+     --> tools/a.toml:9:1
+      |
+    9 | [conversation.tools.git_psuh]
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ its calls will fail
+      |
+      = help: add `command = "..."`
+
+    error: tool `git_psuh`: `concurrency` has no `key`
+      --> tools/a.toml:11:15
+       |
+    11 | concurrency = { limit = 2 }
+       |               ^^^^^^^^^^^^^ a table names the key it limits
+       |
+       = help: write `concurrency = N` to limit this tool alone, or add `key = "..."`
+
+    warning: tool `git_psuh`: unknown field `comand`
+      --> tools/a.toml:10:1
+       |
+    10 | comand = "true"
+       | ^^^^^^ it has no effect
+       |
+       = help: did you mean `command`?
+
+    error: tool `many`: `concurrency` is 4294967296, expected a whole number from 0 to 4294967295
+      --> tools/a.toml:19:15
+       |
+    19 | concurrency = 4294967296
+       |               ^^^^^^^^^^ too large
+       |
+       = help: 0 lifts the limit
+
+    error: tool `Edit`: `run` is "unatended", expected one of "ask", "unattended", "edit", "skip"
+     --> tools/c.yaml:3:35
+      |
+    3 |     Edit: { command: 'true', run: unatended }
+      |                                   ^^^^^^^^^ not one of these
+      |
+      = help: did you mean "unattended"?
+
+    error: the tools of key "git" disagree about its limit: `git_add` has { key = "git", limit = 1 }, `git_push` has { key = "git", limit = 3 }
+     --> tools/a.toml:6:15
+      |
+    6 | concurrency = { key = "git", limit = 1 }
+      |               ^^^^^^^^^^^^^^^^^^^^^^^^^^ tool `git_add`: { key = "git", limit = 1 }
+      |
+     ::: tools/b.json:2:51
+      |
+    2 |   "git_push": { "command": "true", "concurrency": { "key": "git", "limit": 3 } } // three
+      |                                                   ---------------------------- tool `git_push`: { key = "git", limit = 3 }
+      |
+      = help: give all of them the same value; to lift the limit of one tool alone, set `concurrency = 0` for it
+
+    error: tool `edit`: `fan_out.on_error` is "stop", but without a limit all operations start at once and nothing is left to stop
+      --> tools/a.toml:15:24
+       |
+    15 | fan_out = { on_error = "stop" }
+       |                        ^^^^^^ needs a limit of at least 1
+       |
+       = help: add `concurrency = 1`, or use on_error = "continue"
+
+    warning: the names "Edit" and "edit" differ only in case
+      --> tools/c.yaml:3:5
+       |
+     3 |     Edit: { command: 'true', run: unatended }
+       |     ^^^^ tool "Edit"
+       |
+      ::: tools/a.toml:13:21
+       |
+    13 | [conversation.tools.edit]
+       |                     ---- tool "edit"
+       |
+       = help: they are different names: nothing is shared between them
+
+    warning: only tool `search` names the key "netwrok", which is nearly "network"
+     --> tools/c.yaml:7:51
+      |
+    6 |       concurrency: {key: network}
+      |                    -------------- "network" of `fetch`, `load`
+    7 |     search: { command: 'true', concurrency: {key: netwrok} }
+      |                                                   ^^^^^^^ shares nothing
+      |
+      = help: did you mean "network"?
+    "#);
 }
 
 #[test]
@@ -219,7 +393,15 @@ fn a_warning_is_an_error_for_who_is_strict() {
     dir.write("t.toml", "[conversation.tools.a]\ncommand = 'x'\nconcurency = 1\n");
     let ended = config(&dir, &["check", "--config", "t.toml"]).code(0);
     assert_eq!(ended.stdout(), "the configuration holds: 1 tool, 0 keys, 1 warning\n");
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @"
+    warning: tool `a`: unknown field `concurency`
+     --> t.toml:3:1
+      |
+    3 | concurency = 1
+      | ^^^^^^^^^^ it has no effect
+      |
+      = help: did you mean `concurrency`?
+    ");
     let ended = config(&dir, &["check", "--config", "t.toml", "--strict"]).code(1);
     assert_eq!(ended.stdout(), "the configuration does not hold: 1 tool, 0 keys, 1 warning\n");
 }
@@ -230,7 +412,20 @@ fn a_field_that_the_policy_refuses() {
     let cfg = "conversation.tools.github_issues.concurrency.limt=3";
     let cfg_other = "conversation.tools.github_pulls.concurrency.limt=3";
     let ended = config(&dir, &["check", "--cfg", cfg, "--cfg", cfg_other]).code(1);
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @r#"
+    error: release policy "default" refuses field `limt` of key "github": unknown further field; this policy takes none
+     --> --cfg:1:46
+      |
+    1 | conversation.tools.github_issues.concurrency.limt=3
+      |                                              ^^^^ tool `github_issues`
+      |
+     ::: --cfg:1:45
+      |
+    1 | conversation.tools.github_pulls.concurrency.limt=3
+      |                                             ---- tool `github_pulls`
+      |
+      = help: did you mean `limit`?
+    "#);
 }
 
 #[test]
@@ -239,7 +434,13 @@ fn a_policy_that_may_not_be_asked() {
     dir.put("policies/delay.wasm");
     dir.write("p.toml", "[plugins.wasm.delay]\npath = 'delay.wasm'\nrun = 'ask'\n[conversation.release]\npolicy = 'delay'\n");
     let ended = config(&dir, &["check", "--config", "p.toml"]).code(0);
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @r#"
+    warning: policy plugin `delay` was not asked whether it takes this: a person has to let it run first (`run = "ask"`)
+     --> p.toml:3:7
+      |
+    3 | run = 'ask'
+      |       ^^^^^ not run
+    "#);
     let ended = config(
         &dir,
         &["check", "--config", "p.toml", "--cfg", "plugins.wasm.delay.run=unattended"],
@@ -257,9 +458,13 @@ fn a_policy_that_may_not_be_asked() {
 #[test]
 fn no_configuration_at_all() {
     let ended = config(&Dir::new(), &["show"]).code(2);
-    insta::assert_snapshot!(ended.stderr(), @"");
+    insta::assert_snapshot!(ended.stderr(), @"
+    error: no configuration: name one with `--config PATH`; jp's own places have none:
+             .config/jp/config.toml
+             .jp.toml
+    ");
     let ended = config(&jp(), &["show", "--no-config"]).code(2);
-    insta::assert_snapshot!(ended.stderr(), @"");
+    assert_eq!(ended.stderr(), "error: no configuration: name one with `--config PATH`\n");
 }
 
 #[test]

@@ -25,9 +25,8 @@ pub(super) struct Assignment {
 /// What jp calls environment variables that set configuration.
 pub(super) const PREFIX: &str = "JP_CFG_";
 
-/// How messages call the places of single values.
+/// How messages call the places of single values; those of the environment are called by their variable.
 const ARGUMENT: &str = "--cfg";
-const ENVIRONMENT: &str = "environment";
 
 /// Reads `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE` or `KEY:+=JSON`, or a whole document as JSON.
 pub(super) fn argument(
@@ -86,7 +85,7 @@ pub(super) fn variable(
     if segments.is_empty() {
         return None;
     }
-    let source = Source::new(ENVIRONMENT, format!("{name}={value}"));
+    let source = Source::new(name, format!("{name}={value}"));
     for segment in &mut segments {
         segment.span.start += PREFIX.len();
         segment.span.end += PREFIX.len();

@@ -95,7 +95,10 @@ fn variables_say_with_their_first_characters_how_they_are_meant() {
     assert_eq!(of(":+[1]"), format!("+ {}", tree("[1]")));
     assert_eq!(of(r"\:x"), tree("\":x\""));
     assert_eq!(of(r"\x"), tree("\"\\\\x\""));
-    assert_eq!(of(":{"), "1:44 `environment` is not valid JSON: unterminated object (here)");
+    assert_eq!(
+        of(":{"),
+        "1:44 `JP_CFG_CONVERSATION_TOOLS_GIT_CONCURRENCY` is not valid JSON: unterminated object (here)"
+    );
 }
 
 #[test]

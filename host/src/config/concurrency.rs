@@ -126,7 +126,7 @@ pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
             ("key".to_owned(), entry(Value::String(tool.to_owned()))),
             ("limit".to_owned(), entry(base.value.clone())),
         ]);
-        base.value = Value::Table(table);
+        *base = Node { value: Value::Table(table), place: later.place.clone() };
     }
 }
 

@@ -76,9 +76,8 @@ impl FanOut {
 pub(super) fn widen(base: &mut Node, later: &Node) {
     if let (Value::Bool(_), Value::Table(_)) = (&base.value, &later.value) {
         let node = base.clone();
-        base.value = Value::Table(Table::from([(
-            "enabled".to_owned(),
-            Entry { name: base.place.clone(), node },
-        )]));
+        let entry = Entry { name: base.place.clone(), node };
+        let table = Table::from([("enabled".to_owned(), entry)]);
+        *base = Node { value: Value::Table(table), place: later.place.clone() };
     }
 }

@@ -101,9 +101,11 @@ fn text(config: &Config, layers: &Layers, about: &About, width: usize) -> String
                 out += &row("", indent, &format!("+ {} = {value}", clean(field)), width);
             }
         }
-        out.push('\n');
     }
     let (lifted, unset) = unlimited(config);
+    if !keys.is_empty() && !(unset.is_empty() && lifted.is_empty()) {
+        out.push('\n');
+    }
     for (label, tools) in [("no limit", unset), ("lifted", lifted)] {
         if !tools.is_empty() {
             out += &row(&format!("{label:LABEL$}"), LABEL, &names(tools), width);
