@@ -10,6 +10,7 @@ mod run {
     mod bench;
     mod broken_calls;
     mod check;
+    mod config;
     mod display;
     mod example;
     mod explain;

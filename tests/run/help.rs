@@ -82,3 +82,28 @@ fn inspect() {
 fn bench() {
     insta::assert_snapshot!(help(&["bench", "--help"]));
 }
+
+#[test]
+fn config() {
+    insta::assert_snapshot!(help(&["config", "--help"]));
+}
+
+#[test]
+fn config_show() {
+    insta::assert_snapshot!(help(&["config", "show", "--help"]));
+}
+
+#[test]
+fn config_explain() {
+    insta::assert_snapshot!(help(&["config", "explain", "--help"]));
+}
+
+#[test]
+fn config_check() {
+    insta::assert_snapshot!(help(&["config", "check", "--help"]));
+}
+
+#[test]
+fn config_schema() {
+    insta::assert_snapshot!(help(&["config", "schema", "--help"]));
+}

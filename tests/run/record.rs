@@ -100,7 +100,7 @@ fn arguments_without_a_record_are_wrong_use() {
     error: the following required arguments were not provided:
       --record <FILE>
 
-    Usage: jp-policy run --config <PATH>... --record <FILE> --workspace <FOLDER> --record-arguments <BATCH>
+    Usage: jp-policy run --record <FILE> --config <PATH>... --workspace <FOLDER> --record-arguments <BATCH>
 
     For more information, try '--help'.
     ");

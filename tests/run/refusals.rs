@@ -117,12 +117,9 @@ fn wrong_use() {
 
     For more information, try '--help'.
     ======
-    error: the following required arguments were not provided:
-      --config <PATH>...
-
-    Usage: jp-policy run --config <PATH>... <BATCH>
-
-    For more information, try '--help'.
+    error: no configuration: name one with `--config PATH`; jp's own places have none:
+             .config/jp/config.toml
+             .jp.toml
     ======
     error: the following required arguments were not provided:
       <BATCH>

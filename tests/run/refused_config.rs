@@ -19,7 +19,7 @@ fn a_configuration_folder_without_files() {
     dir.write("work/tools.txt", "");
     let args = ["batch.json", "--config", "work", "--workspace", "work"];
     insta::assert_snapshot!(refused(&dir, &args), @"
-    error: no configuration in folder `work`: it has no `*.toml` file
+    error: no configuration in folder `work`: it has no file that ends in .toml, .json, .json5, .yaml, .yml
 
     jp-policy: the configuration has 1 error
     ");

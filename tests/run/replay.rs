@@ -260,6 +260,6 @@ fn what_can_not_be_read_is_said_with_its_place() {
     error: scenario.toml:3:8: error: call `A` calls tool `t`, which `conversation.tools` does not have
              scenario.toml:3:8: unknown tool
     error: error: failed to read configuration `none`: No such file or directory (os error 2)
-    error: error: no configuration in folder `work`: it has no `*.toml` file
+    error: error: failed to read configuration `work`: not a regular file
     "###);
 }

@@ -1,11 +1,14 @@
 //! Shows errors and warnings, with a picture of the place where there is one.
 
-use std::io;
+use std::{io, path::Path};
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::say;
-use crate::config::{ConfigError, Diagnostic, Severity};
+use crate::{
+    config::{ConfigError, Diagnostic, Place, Severity},
+    text::escape,
+};
 
 /// Prints an error and its causes to standard error.
 pub(super) fn print_error(error: &anyhow::Error) {
@@ -60,12 +63,7 @@ fn render(problem: &Diagnostic) -> String {
         Severity::Warning => Level::WARNING,
     };
     let mut group = Group::with_title(level.primary_title(problem.message.as_str()));
-    for (place, label) in snippets(problem) {
-        let path = place.source.path().display().to_string();
-        let mut snippet = Snippet::source(place.source.text()).path(path);
-        for (kind, span, text) in label {
-            snippet = snippet.annotation(kind.span(span).label(text));
-        }
+    for snippet in snippets(problem) {
         group = group.element(snippet);
     }
     if let Some(help) = &problem.help {
@@ -74,18 +72,40 @@ fn render(problem: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-type Mark<'a> = (AnnotationKind, std::ops::Range<usize>, &'a str);
-
 /// The places of a problem, those in one file together.
-fn snippets(problem: &Diagnostic) -> Vec<(&crate::config::Place, Vec<Mark<'_>>)> {
-    let mut files: Vec<(&crate::config::Place, Vec<Mark<'_>>)> = Vec::new();
+fn snippets(problem: &Diagnostic) -> Vec<Snippet<'_, Annotation<'_>>> {
+    let mut files: Vec<Vec<(usize, &Place, &str)>> = Vec::new();
     for (n, (place, label)) in problem.labels.iter().enumerate() {
-        let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-        let mark = (kind, place.span.clone(), label.as_str());
-        match files.iter_mut().find(|(known, _)| known.source.path() == place.source.path()) {
-            Some((_, marks)) => marks.push(mark),
-            None => files.push((place, vec![mark])),
+        match files.iter_mut().find(|marks| marks[0].1.source.is(&place.source)) {
+            Some(marks) => marks.push((n, place, label)),
+            None => files.push(vec![(n, place, label)]),
         }
     }
-    files
+    files.iter().map(|marks| snippet(marks)).collect()
+}
+
+fn snippet<'a>(marks: &[(usize, &'a Place, &'a str)]) -> Snippet<'a, Annotation<'a>> {
+    let source = &marks[0].1.source;
+    // Only the lines that are pointed at: the renderer walks through all that it is given, and a configuration may be large.
+    let text = source.text();
+    let spans = || marks.iter().map(|(_, place, _)| &place.span);
+    let lines = source.lines();
+    let first = spans().map(|span| span.start).min().unwrap_or(0);
+    let line = lines.partition_point(|begin| *begin <= first).saturating_sub(1);
+    let begin = lines.get(line).copied().unwrap_or(0);
+    let last = spans().map(|span| span.end).max().unwrap_or(0);
+    let after = lines.partition_point(|begin| *begin < last);
+    let end = lines.get(after).copied().unwrap_or(text.len()).max(begin);
+    let snippet =
+        Snippet::source(&text[begin..end]).line_start(line + 1).path(shown(source.path()));
+    snippet.annotations(marks.iter().map(|(n, place, label)| {
+        let kind = if *n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let span = place.span.start - begin..place.span.end.min(end) - begin;
+        kind.span(span).label(*label)
+    }))
+}
+
+/// A path, fit for a terminal.
+pub(super) fn shown(path: &Path) -> String {
+    escape(&path.display().to_string())
 }

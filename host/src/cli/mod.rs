@@ -5,6 +5,8 @@ mod approve;
 mod bench;
 mod build;
 mod check;
+mod config;
+mod config_args;
 mod diagnostics;
 mod editing;
 mod explain;
@@ -55,6 +57,8 @@ enum Verb {
     Replay(replay::Args),
     Explain(explain::Args),
     Build(build::Args),
+    #[command(subcommand)]
+    Config(config::Verb),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  jp-policy completions bash > ~/.local/share/bash-completion/completions/jp-policy"
@@ -112,6 +116,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Build(args) => build::run(&args),
+        Verb::Config(verb) => config::run(&verb),
         Verb::Completions { shell } => {
             // Into memory first: it panics where it can't write.
             let mut script = Vec::new();

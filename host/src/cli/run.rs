@@ -13,7 +13,9 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::{
-    Exit, Format, diagnostics,
+    Exit, Format,
+    config_args::ConfigArgs,
+    diagnostics,
     guard::Guard,
     limits::enough_open_files,
     live::Live,
@@ -48,7 +50,9 @@ use crate::{
 /// error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  jp-policy run batch.json
   jp-policy run batch.json --config tools/
+  jp-policy run batch.json --cfg conversation.tools.github_issues.concurrency.limit:=8
   jp-policy run message.json --config .jp/mcp/tools --policy delay.wasm
   jp-policy run batch.json --config tools/ --record today.jsonl --record-arguments
   jp-policy run --resume today.jsonl --config tools/
@@ -67,9 +71,8 @@ pub(super) struct Args {
     /// written with --record-arguments
     #[arg(long, value_name = "RECORD", conflicts_with = "batch")]
     resume: Option<PathBuf>,
-    /// Configuration: a file, or a folder of files; later ones win
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
-    config: Vec<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     #[command(flatten)]
     policy: PolicyArgs,
     /// Run everything at once
@@ -139,7 +142,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         log_file::start(path)?;
     }
     let (calls, odd) = calls(args)?;
-    let mut config = Config::load(&args.config)?;
+    let mut config = args.config.load()?;
     if !args.quiet {
         diagnostics::print(&config.warnings);
         for warning in &odd {

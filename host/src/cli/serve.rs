@@ -10,7 +10,9 @@ use rmcp::{
 };
 
 use super::{
-    Exit, diagnostics,
+    Exit,
+    config_args::ConfigArgs,
+    diagnostics,
     guard::Guard,
     limits::enough_open_files,
     log_file,
@@ -18,7 +20,6 @@ use super::{
     run::more_than_nothing,
 };
 use crate::{
-    config::Config,
     coordinator::Nobody,
     serve::{Desk, Handler, Ordered},
     server::{Server, Workspace},
@@ -35,9 +36,8 @@ use crate::{
 
 Exit codes: 0 the client is gone, 2 wrong use or configuration, 130 interrupted.")]
 pub(super) struct Args {
-    /// Configuration: a file, or a folder of files; later ones win
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
-    config: Vec<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     #[command(flatten)]
     policy: PolicyArgs,
     /// Run everything at once
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.log_file {
         log_file::start(path)?;
     }
-    let mut config = Config::load(&args.config)?;
+    let mut config = args.config.load()?;
     diagnostics::print(&config.warnings);
     if args.no_limits {
         for tool in config.tools.values_mut() {

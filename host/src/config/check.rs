@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{concurrency::Concurrency, diagnostic::Diagnostic, fan_out::OnError, tool::Tool};
+use super::{
+    concurrency::Concurrency, diagnostic::Diagnostic, fan_out::OnError, names, tool::Tool,
+};
+
+/// The tools that name a key, by key.
+pub(super) type Keys<'a> = BTreeMap<&'a str, Vec<(&'a Tool, &'a Concurrency)>>;
 
 /// Checks that tools which share a key agree, that `stop` has something to stop, and warns of what looks forgotten.
 pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnostic>) {
-    let mut keys: BTreeMap<&str, Vec<(&Tool, &Concurrency)>> = BTreeMap::new();
+    let mut keys = Keys::new();
     for tool in tools.values() {
         if let Some(concurrency) = &tool.concurrency {
             keys.entry(&concurrency.key).or_default().push((tool, concurrency));
@@ -19,6 +24,7 @@ pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnosti
     for tool in tools.values() {
         stop_needs_a_limit(tool, problems);
     }
+    names::check(tools, &keys, problems);
 }
 
 /// Every tool that names a key gives it the same limit, 0 included, and the same further fields.
@@ -53,10 +59,16 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
         values.join(", ")
     ));
     for (tool, concurrency) in members {
-        problem = problem.at(
-            &concurrency.place,
-            format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text),
-        );
+        // A later layer may have set the limit alone: it stands there, and not where the table began.
+        let apart = concurrency.limit_place.as_ref().filter(|limit| {
+            let table = &concurrency.place;
+            !limit.source.is(&table.source)
+                || limit.span.start < table.span.start
+                || limit.span.end > table.span.end
+        });
+        let place = apart.filter(|_| what == "limit").unwrap_or(&concurrency.place);
+        problem =
+            problem.at(place, format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text));
     }
     problems.push(problem.help(
         "give all of them the same value; to lift the limit of one tool alone, set `concurrency = 0` for it",

@@ -18,6 +18,10 @@ pub struct Concurrency {
     pub fields: Vec<(String, Entry)>,
     /// Where it stands.
     pub place: Place,
+    /// Where its key stands, if it has one of its own; none where the tool's name is the key.
+    pub key_place: Option<Place>,
+    /// Where its limit stands, if it is written.
+    pub limit_place: Option<Place>,
     /// As written: `1`, or `{ key = "git", limit = 2 }`.
     pub text: String,
 }
@@ -35,11 +39,14 @@ impl Concurrency {
             Value::Integer(_) => {
                 let limit = read_limit(&what, &node, problems)?;
                 let place = node.place;
+                let limit_place = Some(place.clone());
                 (limit > 0).then(|| Self {
                     key: tool.to_owned(),
                     limit,
                     fields: Vec::new(),
                     place,
+                    key_place: None,
+                    limit_place,
                     text,
                 })
             }
@@ -58,8 +65,12 @@ impl Concurrency {
         problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let what = format!("tool `{}`: `concurrency", tool.escape_debug());
+        table.retain(|_, entry| !matches!(entry.node.value, Value::Null));
         let key = table.shift_remove("key");
-        let limit = match table.shift_remove("limit") {
+        let key_place = key.as_ref().map(|entry| entry.node.place.clone());
+        let limit = table.shift_remove("limit");
+        let limit_place = limit.as_ref().map(|entry| entry.node.place.clone());
+        let limit = match limit {
             Some(entry) => read_limit(&format!("{what}.limit`"), &entry.node, problems),
             None => Some(1),
         };
@@ -93,7 +104,7 @@ impl Concurrency {
             text += &format!(", {} = {}", name.escape_debug(), entry.node.value.quote());
         }
         text += " }";
-        Some(Self { key, limit, fields, place, text })
+        Some(Self { key, limit, fields, place, key_place, limit_place, text })
     }
 
     /// The key and its limit where there is one to keep.
@@ -115,7 +126,7 @@ pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
             ("key".to_owned(), entry(Value::String(tool.to_owned()))),
             ("limit".to_owned(), entry(base.value.clone())),
         ]);
-        base.value = Value::Table(table);
+        *base = Node { value: Value::Table(table), place: later.place.clone() };
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::{
     diagnostic::Diagnostic,
-    node::{Node, Value},
+    node::{Entry, Node, Table, Value},
     reader::{Reader, wrong_kind},
     source::Place,
 };
 
 /// What happens to the operations of a call that have not started when one has failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OnError {
     /// They run.
     #[default]
@@ -68,5 +69,15 @@ impl FanOut {
                 None
             }
         }
+    }
+}
+
+/// What a table starts from when it is laid over `true` or `false`: that, in table form.
+pub(super) fn widen(base: &mut Node, later: &Node) {
+    if let (Value::Bool(_), Value::Table(_)) = (&base.value, &later.value) {
+        let node = base.clone();
+        let entry = Entry { name: base.place.clone(), node };
+        let table = Table::from([("enabled".to_owned(), entry)]);
+        *base = Node { value: Value::Table(table), place: later.place.clone() };
     }
 }

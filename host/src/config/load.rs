@@ -6,9 +6,12 @@ use jp_policy_guest::{Field, Key, KeyIndex, Settings, Tool as GuestTool, ToolInd
 
 use super::{
     check::check,
-    concurrency::{self, Concurrency},
+    concurrency::Concurrency,
     diagnostic::{ConfigError, Diagnostic, Severity, nearest},
-    node::{self, Entry, Node, Value},
+    fields,
+    layers::{Layer, Layers},
+    node::{Entry, Node, Value},
+    reader::{Reader, wrong_kind},
     release::{Release, read_plugins, read_release},
     source::Source,
     tool::{Tool, ToolDefaults},
@@ -26,14 +29,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads files, and folders of files, and merges them in this order: later ones win.
+    /// Reads files, and folders of files, with what they extend, and merges them in this order: later ones win.
     pub fn load(paths: &[PathBuf]) -> Result<Self, ConfigError> {
-        let mut problems = Vec::new();
-        let mut sources = Vec::new();
+        let mut layers = Layers::default();
         for path in paths {
-            sources.extend(Source::read(path, &mut problems));
+            layers.path(path);
         }
-        Self::build(&sources, problems)
+        layers.build()
     }
 
     /// Merges sources in this order: later ones win.
@@ -53,12 +55,20 @@ impl Config {
     /// # Ok::<(), jp_policy::config::ConfigError>(())
     /// ```
     pub fn from_sources(sources: &[Source]) -> Result<Self, ConfigError> {
-        Self::build(sources, Vec::new())
+        let mut layers = Layers::default();
+        for source in sources {
+            layers.source(Layer::Config, source);
+        }
+        layers.build()
     }
 
-    fn build(sources: &[Source], mut problems: Vec<Diagnostic>) -> Result<Self, ConfigError> {
+    /// Reads and checks a merged tree, after these problems.
+    pub(super) fn of_tree(
+        root: Option<Node>,
+        mut problems: Vec<Diagnostic>,
+    ) -> Result<Self, ConfigError> {
         let mut config = Self::default();
-        if let Some(root) = merge(sources, &mut problems) {
+        if let Some(root) = root {
             config.read(root, &mut problems);
             check(&config.tools, &mut problems);
         }
@@ -70,25 +80,31 @@ impl Config {
     }
 
     fn read(&mut self, root: Node, problems: &mut Vec<Diagnostic>) {
-        let Value::Table(mut root) = root.value else {
+        // A document may be a whole jp configuration: most of its sections are none of our business.
+        let Some(mut document) = Reader::new("the configuration", root, problems) else {
             return;
         };
-        // A document may be a whole jp configuration: most of its sections are none of our business.
-        let mut section = |path: &[&str]| take(&mut root, path);
-        let tools = section(&["conversation", "tools"]);
-        let release = section(&["conversation", "release"]);
-        let plugins = section(&["plugins", "wasm"]);
-        for (name, entry) in &root {
-            if let Some(known) = nearest(name, ["conversation", "plugins", "providers"])
-                && known != name
-            {
-                problems.push(
-                    Diagnostic::warning(format!("unknown section `{}`", name.escape_debug()))
-                        .at(&entry.name, "it has no effect")
-                        .help(format!("did you mean `{known}`?")),
-                );
-            }
+        let conversation = document.take("conversation");
+        let plugins = document.take("plugins");
+        // `$schema` is for editors.
+        document.ignore(&["$schema"]);
+        document.ignore(fields::DOCUMENT);
+        for (name, entry) in document.rest() {
+            let problem = Diagnostic::warning(format!("unknown section `{}`", name.escape_debug()))
+                .at(&entry.name, "it has no effect");
+            problems.push(match nearest(&name, fields::DOCUMENT.iter().copied()) {
+                Some(known) => problem.help(format!("did you mean `{known}`?")),
+                None => problem,
+            });
         }
+        let [tools, release] = section(
+            "conversation",
+            conversation,
+            fields::CONVERSATION,
+            ["tools", "release"],
+            problems,
+        );
+        let [plugins] = section("plugins", plugins, fields::PLUGINS, ["wasm"], problems);
         let plugins = plugins.map(|node| read_plugins(node, problems)).unwrap_or_default();
         if let Some(node) = release {
             self.release = read_release(node, &plugins, problems);
@@ -97,10 +113,8 @@ impl Config {
             return;
         };
         let Value::Table(mut tools) = tools.value else {
-            problems.push(
-                Diagnostic::error("`conversation.tools` is no table")
-                    .at(&tools.place, "expected a table"),
-            );
+            let expected = "a table of tools";
+            problems.push(wrong_kind("`conversation.tools`", expected, &tools.value, &tools.place));
             return;
         };
         let defaults = match tools.shift_remove("*") {
@@ -108,10 +122,23 @@ impl Config {
             None => ToolDefaults::default(),
         };
         for (name, entry) in tools {
-            if let Some(tool) = Tool::read(&name, entry.node, &defaults, problems) {
+            // Null is how jp says that a layer has nothing to say.
+            if matches!(entry.node.value, Value::Null) {
+                continue;
+            }
+            if let Some(tool) = Tool::read(&name, entry, &defaults, problems) {
                 self.tools.insert(name, tool);
             }
         }
+    }
+
+    /// What has to hold between tools: that those of a key agree, that `stop` has something to stop; and what looks mistaken.
+    ///
+    /// A configuration that was loaded has been checked. One whose tools were changed since may be checked again.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        check(&self.tools, &mut problems);
+        problems
     }
 
     /// What the scheduler and the policy get: all tools and all keys that have a limit, sorted by name.
@@ -157,34 +184,20 @@ impl Config {
     }
 }
 
-fn merge(sources: &[Source], problems: &mut Vec<Diagnostic>) -> Option<Node> {
-    let mut merged: Option<Node> = None;
-    for source in sources {
-        let document = node::parse_toml(source, problems);
-        match &mut merged {
-            None => merged = Some(document),
-            Some(base) => node::merge(base, document, &mut Vec::new(), &|path, base, later| {
-                if let [conversation, tools, tool, field] = path
-                    && conversation == "conversation"
-                    && tools == "tools"
-                    && field == "concurrency"
-                {
-                    concurrency::widen(tool, base, later);
-                }
-            }),
-        }
-    }
-    merged
-}
-
-/// Takes the node at a path of names out of a table.
-fn take(table: &mut node::Table, path: &[&str]) -> Option<Node> {
-    match path {
-        [] => None,
-        [last] => table.shift_remove(*last).map(|entry: Entry| entry.node),
-        [first, rest @ ..] => match &mut table.get_mut(*first)?.node.value {
-            Value::Table(inner) => take(inner, rest),
-            _ => None,
-        },
-    }
+/// Takes these fields out of a section, and warns of those that nobody knows.
+fn section<const N: usize>(
+    name: &str,
+    entry: Option<Entry>,
+    known: &[&'static str],
+    taken: [&'static str; N],
+    problems: &mut Vec<Diagnostic>,
+) -> [Option<Node>; N] {
+    let reader = entry.and_then(|entry| Reader::new(format!("`{name}`"), entry.node, problems));
+    let Some(mut reader) = reader else {
+        return [const { None }; N];
+    };
+    let fields = taken.map(|field| reader.take(field).map(|entry| entry.node));
+    reader.ignore(known);
+    reader.finish();
+    fields
 }

@@ -3,22 +3,45 @@
 //! Files are parsed into trees in which every value knows its place ([`node`]), the trees are merged, and the merged tree is
 //! read once into typed values, collecting everything that is wrong ([`ConfigError`]), each with its place.
 
+mod assignment;
 mod check;
 mod concurrency;
 mod diagnostic;
+mod embed;
+mod explain;
+mod extends;
 mod fan_out;
+mod fields;
+mod format;
+mod key_path;
+mod layers;
 mod load;
+mod names;
 pub mod node;
+mod places;
 pub(crate) mod reader;
 mod refusal;
 mod release;
+#[cfg(feature = "schema")]
+mod schema;
 mod source;
 mod tool;
+pub(crate) mod written;
 
 pub use concurrency::Concurrency;
 pub use diagnostic::{ConfigError, Diagnostic, Severity, nearest};
+pub use embed::{
+    ConcurrencyConfig, ConcurrencyError, FanOutConfig, PartialConcurrencyConfig,
+    PartialFanOutConfig, PartialFanOutTable, PartialSharedConcurrency, SharedConcurrency,
+};
+pub use explain::{ExplainError, Explanation, Says, Step, Winner};
 pub use fan_out::{FanOut, OnError};
+pub use format::{EXTENSIONS, parse, parse_toml};
+pub use layers::{Layer, Layers};
 pub use load::Config;
+pub use places::{Looked, Outcome, Places};
 pub use release::{Guard, OnFault, Plugin, PluginLimits, PluginRun, Release};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use source::{Located, Place, Source};
 pub use tool::{Command, ResultMode, RunMode, Tool, ToolDefaults, ToolSource};

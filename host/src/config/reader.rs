@@ -34,9 +34,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a field as it is.
+    ///
+    /// It stays in the table, empty: to close the gap would cost more than to read the field.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Entry> {
         self.known.push(name);
-        self.fields.shift_remove(name)
+        let entry = self.fields.get_mut(name)?;
+        let value = std::mem::replace(&mut entry.node.value, Value::Null);
+        if matches!(value, Value::Null) {
+            return None;
+        }
+        let node = Node { value, place: entry.node.place.clone() };
+        Some(Entry { name: entry.name.clone(), node })
     }
 
     /// Takes a field that must be a string.
@@ -106,14 +114,13 @@ impl<'a> Reader<'a> {
 
     /// Warns of what nobody took.
     pub(crate) fn finish(self) {
-        for (name, entry) in self.fields {
-            let problem = Diagnostic::warning(format!(
-                "{}: unknown field `{}`",
-                self.what,
-                name.escape_debug()
-            ))
-            .at(&entry.name, "it has no effect");
-            self.problems.push(match nearest(&name, self.known.iter().copied()) {
+        let Self { what, fields, known, problems } = self;
+        for (name, entry) in fields.into_iter().filter(|(name, _)| !known.contains(&name.as_str()))
+        {
+            let problem =
+                Diagnostic::warning(format!("{what}: unknown field `{}`", name.escape_debug()))
+                    .at(&entry.name, "it has no effect");
+            problems.push(match nearest(&name, known.iter().copied()) {
                 Some(known) => problem.help(format!("did you mean `{known}`?")),
                 None => problem,
             });
@@ -121,8 +128,9 @@ impl<'a> Reader<'a> {
     }
 
     /// What is left.
-    pub(crate) fn rest(self) -> Table {
-        self.fields
+    pub(crate) fn rest(self) -> impl Iterator<Item = (String, Entry)> + use<> {
+        let Self { fields, known, .. } = self;
+        fields.into_iter().filter(move |(name, _)| !known.contains(&name.as_str()))
     }
 }
 

@@ -4,10 +4,10 @@ use std::{
     fmt, fs, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use super::diagnostic::Diagnostic;
+use super::{diagnostic::Diagnostic, format::EXTENSIONS};
 
 /// A configuration file and its text.
 #[derive(Debug, Clone)]
@@ -17,12 +17,15 @@ pub struct Source(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     text: String,
+    /// Where lines begin, once somebody has asked for one.
+    lines: OnceLock<Vec<usize>>,
 }
 
 impl Source {
-    /// A source that was read from, or is to be shown as, `path`.
+    /// A source that was read from, or is to be shown as, `path`; its extension says which format the text has.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { path: path.into(), text: text.into() }))
+        let (path, text) = (path.into(), text.into());
+        Self(Arc::new(Inner { path, text, lines: OnceLock::new() }))
     }
 
     /// The path as it was given.
@@ -43,7 +46,29 @@ impl Source {
         &self.0.text
     }
 
-    /// Reads a file, or all `*.toml` files of a folder and the folders in it, sorted by path.
+    /// Whether both are the same file, read once.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Where the lines of the text begin, in bytes.
+    pub fn lines(&self) -> &[usize] {
+        self.0.lines.get_or_init(|| {
+            let breaks = self.text().match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        })
+    }
+
+    /// Reads a file.
+    pub fn file(path: &Path) -> Result<Self, Diagnostic> {
+        match read_file(path) {
+            Ok(text) => Ok(Self::new(path, text)),
+            Err(error) => Err(unreadable(path, &error)),
+        }
+    }
+
+    /// Reads a file, or all files of a folder and the folders in it that have one of the extensions of configuration, sorted by
+    /// path.
     ///
     /// What can't be read goes to `problems`, each with its path; the rest is returned.
     pub fn read(path: &Path, problems: &mut Vec<Diagnostic>) -> Vec<Self> {
@@ -52,8 +77,9 @@ impl Source {
             collect(path, &mut files, problems);
             if files.is_empty() && problems.is_empty() {
                 problems.push(Diagnostic::error(format!(
-                    "no configuration in folder `{}`: it has no `*.toml` file",
-                    path.display()
+                    "no configuration in folder `{}`: it has no file that ends in {}",
+                    path.display(),
+                    EXTENSIONS.map(|extension| format!(".{extension}")).join(", ")
                 )));
             }
         } else {
@@ -61,25 +87,37 @@ impl Source {
         }
         let mut sources = Vec::new();
         for file in files {
-            match read_file(&file) {
-                Ok(text) => sources.push(Self::new(file, text)),
-                Err(error) => problems.push(unreadable(&file, &error)),
+            match Self::file(&file) {
+                Ok(source) => sources.push(source),
+                Err(problem) => problems.push(problem),
             }
         }
         sources
     }
 }
 
+/// A configuration of this size is none: it is another file, given by mistake.
+const LARGEST: u64 = 64 << 20;
+
 fn read_file(path: &Path) -> io::Result<String> {
     // Opening a FIFO or a device would wait or never end.
-    let kind = fs::metadata(path)?.file_type();
-    if !kind.is_file() {
+    let about = fs::metadata(path)?;
+    if !about.file_type().is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    String::from_utf8(fs::read(path)?).map_err(|error| {
+    if about.len() > LARGEST {
+        let message = format!("it has {} bytes, more than 64 MiB", about.len());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    let mut text = String::from_utf8(fs::read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8 (byte {at})"))
-    })
+    })?;
+    // The mark that some editors put first is no part of the text, in any of the formats.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>, problems: &mut Vec<Diagnostic>) {
@@ -92,10 +130,15 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>, problems: &mut Vec<Diagnosti
     for path in paths {
         if path.is_dir() && !path.is_symlink() {
             collect(&path, files, problems);
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
+        } else if is_configuration(&path) {
             files.push(path);
         }
     }
+}
+
+/// Whether a file's name says that it is configuration.
+pub(super) fn is_configuration(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
@@ -116,10 +159,10 @@ impl Place {
     pub fn line_column(&self) -> (usize, usize) {
         let text = self.source.text();
         let start = text.floor_char_boundary(self.span.start);
-        let before = &text[..start];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
-        (line, column)
+        let lines = self.source.lines();
+        let line = lines.partition_point(|first| *first <= start);
+        let first = lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        (line, text[first..start].chars().count() + 1)
     }
 }
 

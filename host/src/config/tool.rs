@@ -8,9 +8,9 @@ use super::{
     concurrency::Concurrency,
     diagnostic::Diagnostic,
     fan_out::FanOut,
-    node::{Node, Value},
+    node::{Entry, Node, Value},
     reader::{Reader, wrong_kind},
-    source::Located,
+    source::{Located, Place, Source},
 };
 
 /// A tool, with the defaults of `conversation.tools.'*'` filled in.
@@ -42,8 +42,10 @@ pub struct Tool {
     pub parameters: Json,
     /// What it does, for whoever chooses it.
     pub summary: Option<String>,
-    /// The folder of the file it stands in, absolute.
-    pub folder: PathBuf,
+    /// Where its name stands in the last layer that has it.
+    pub place: Place,
+    /// The first file that has it: what paths are relative to.
+    pub origin: Source,
 }
 
 /// Where a tool's executions come from.
@@ -159,15 +161,20 @@ impl ToolDefaults {
 }
 
 impl Tool {
+    /// The folder of the file it stands in, absolute.
+    pub fn folder(&self) -> PathBuf {
+        let folder = self.origin.folder();
+        std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+    }
+
     /// Reads a tool's table.
     pub fn read(
         name: &str,
-        node: Node,
+        entry: Entry,
         defaults: &ToolDefaults,
         problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let folder = node.place.source.folder().to_owned();
-        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        let Entry { name: named, node } = entry;
         let place = node.place.clone();
         let mut reader = Reader::new(format!("tool `{}`", name.escape_debug()), node, problems)?;
         let source = reader.string("source");
@@ -204,6 +211,7 @@ impl Tool {
         }
         let tool = Self {
             name: name.to_owned(),
+            place: named,
             source: source.unwrap_or(ToolSource::Local(None)),
             command,
             run: run.map(|run| run.value).or(defaults.run).unwrap_or_default(),
@@ -224,7 +232,7 @@ impl Tool {
             }),
             parameters: parameters.map_or(Json::Null, |entry| entry.node.value.to_json()),
             summary: summary.or(description).map(|text| text.value),
-            folder,
+            origin: place.source.clone(),
         };
         reader.finish();
         Some(tool)
@@ -316,7 +324,7 @@ fn read_answers(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> BTree
     let Some(reader) = Reader::new(format!("{what}: `questions`"), node, problems) else {
         return BTreeMap::new();
     };
-    let entries = reader.rest().into_iter();
+    let entries = reader.rest();
     entries
         .filter_map(|(id, entry)| match entry.node.value {
             Value::Table(question) => Some((id, question.get("answer")?.node.value.to_json())),

@@ -6,7 +6,8 @@ use jp_policy_guest::{Field, Key, KeyIndex, Problem, Settings, Tool};
 use crate::{
     config::{
         ConfigError, Diagnostic, Source,
-        node::{Table, Value, parse_toml},
+        node::{Table, Value},
+        parse_toml,
         reader::wrong_kind,
     },
     policy::Refusal,

@@ -3,28 +3,21 @@
 use serde_json::Value as Json;
 
 use crate::config::node::Value;
+pub(super) use crate::config::written::{key, quoted};
 
-/// A text in quotes, on one line: fit for a value and for a key.
-pub(super) fn quoted(text: &str) -> String {
-    // JSON's escapes are TOML's, but TOML wants one for DEL too.
-    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
-/// A key, in quotes where it needs them.
-pub(super) fn key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
-}
-
-/// A value of a configuration, as it was written.
+/// A value of a configuration, as it was written. Null goes the same way as JSON's.
 pub(super) fn value(value: &Value) -> String {
     match value {
+        Value::Null => quoted(""),
         Value::Bool(value) => value.to_string(),
         Value::Integer(text) | Value::Float(text) | Value::Datetime(text) => text.clone(),
         Value::String(text) => quoted(text),
         Value::Array(items) => array(items.iter().map(|item| self::value(&item.value))),
         Value::Table(table) => table_of(
-            table.iter().map(|(name, entry)| (name.as_str(), self::value(&entry.node.value))),
+            table
+                .iter()
+                .filter(|(_, entry)| !matches!(entry.node.value, Value::Null))
+                .map(|(name, entry)| (name.as_str(), self::value(&entry.node.value))),
         ),
     }
 }

@@ -103,7 +103,7 @@ impl Server {
                 "access": null,
                 "workspace_id": self.workspace.id,
                 "conversation_id": self.workspace.conversation,
-                "config_dir": tool.folder.to_string_lossy(),
+                "config_dir": tool.folder().to_string_lossy(),
             },
         });
         let words =

@@ -10,8 +10,9 @@ use super::{
 use crate::{
     batch::Instant,
     config::{
-        Config, ConfigError, Diagnostic, Severity, Source,
-        node::{Entry, Node, Value, parse_toml},
+        Config, ConfigError, Diagnostic, Layer, Layers, Severity, Source,
+        node::{Entry, Node, Value},
+        parse_toml,
         reader::{Reader, wrong_kind},
     },
 };
@@ -58,11 +59,9 @@ pub enum ScenarioEvent {
 impl Scenario {
     /// Reads a scenario file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let mut problems = Vec::new();
-        let sources = Source::read(path, &mut problems);
-        match sources.as_slice() {
-            [source] if problems.is_empty() => Self::parse(source),
-            _ => Err(ConfigError(problems)),
+        match Source::file(path) {
+            Ok(source) => Self::parse(&source),
+            Err(problem) => Err(ConfigError(vec![problem])),
         }
     }
 
@@ -87,7 +86,7 @@ impl Scenario {
 
 fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<Scenario> {
     let mut reader = Reader::new("scenario", root, problems)?;
-    reader.ignore(&["conversation", "plugins", "providers"]);
+    reader.ignore(SECTIONS);
     let title = reader.string("title").map(|title| title.value).unwrap_or_default();
     let layers = reader.take("config");
     let earlier = reader.take("earlier");
@@ -119,22 +118,27 @@ fn read(source: &Source, root: Node, problems: &mut Vec<Diagnostic>) -> Option<S
     Some(Scenario { title, config, earlier, calls, events, complete, expect })
 }
 
+/// The sections of a scenario that are configuration.
+const SECTIONS: &[&str] = &["conversation", "plugins", "providers"];
+
 fn read_config(
     source: &Source,
     layers: Option<Entry>,
     problems: &mut Vec<Diagnostic>,
 ) -> Result<Config, ConfigError> {
-    let mut sources = Vec::new();
+    let mut all = Layers::default();
     for node in items(layers, "config", problems) {
         match node.value {
             Value::String(path) => {
-                sources.extend(Source::read(&source.folder().join(path), problems));
+                for source in Source::read(&source.folder().join(path), problems) {
+                    all.source(Layer::Config, &source);
+                }
             }
             other => problems.push(wrong_kind("`config`", "paths", &other, &node.place)),
         }
     }
-    sources.push(source.clone());
-    Config::from_sources(&sources)
+    all.sections(Layer::Config, source, SECTIONS);
+    all.build()
 }
 
 fn read_earlier(
