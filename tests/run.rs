@@ -25,6 +25,7 @@ mod run {
     mod refusals;
     mod refused_config;
     mod replay;
+    mod scale;
     mod signals;
     mod simulate;
     mod support;

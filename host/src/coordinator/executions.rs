@@ -1,5 +1,7 @@
 //! Executions: runs of tools from their release until they have ended.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json};
 use tokio::{
     sync::mpsc::UnboundedSender,
@@ -15,7 +17,7 @@ use super::{
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
     config::ResultMode,
-    server::{Invocation, Outcome, Ran, Stop},
+    server::{Invocation, Outcome, Ran, Running, Stop},
 };
 
 /// How often a call may ask before it is taken for one that asks for ever.
@@ -61,7 +63,21 @@ impl Report {
 impl Drop for Report {
     fn drop(&mut self) {
         let outcome = Outcome::error("the host failed while it ran the tool");
-        self.send_once(Ran { outcome, stopped: false }, false);
+        self.send_once(outcome.into(), false);
+    }
+}
+
+/// Asks a run to stop when its time is over; and whether it was.
+async fn run_until(mut run: Running<'_>, deadline: Clock, stop: &Stop) -> (Ran, bool) {
+    let mut timed_out = false;
+    loop {
+        tokio::select! {
+            ran = &mut run => return (ran, timed_out),
+            () = sleep_until(deadline), if !timed_out => {
+                timed_out = true;
+                stop.gently.cancel();
+            }
+        }
     }
 }
 
@@ -90,23 +106,17 @@ impl Coordinator {
         let (server, stop, timeout, done) =
             (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
         let report = Report { execution, done: Some(done) };
+        let deadline = timeout.map(|timeout| Clock::now() + timeout);
         tokio::spawn(async move {
-            let mut timed_out = false;
-            let ran = {
-                let run = server.run(&invocation, &stop);
-                tokio::pin!(run);
-                let deadline = timeout.map(|timeout| Clock::now() + timeout);
-                loop {
-                    tokio::select! {
-                        ran = &mut run => break ran,
-                        () = sleep_until(deadline.unwrap_or_else(Clock::now)), if deadline.is_some() && !timed_out => {
-                            timed_out = true;
-                            stop.gently.cancel();
-                        }
-                    }
+            match deadline {
+                None => report.send(server.run(&invocation, &stop).await, false),
+                // Boxed, because it is large, and most calls may take as long as they like.
+                Some(deadline) => {
+                    let run = server.run(&invocation, &stop);
+                    let (ran, timed_out) = Box::pin(run_until(run, deadline, &stop)).await;
+                    report.send(ran, timed_out);
                 }
-            };
-            report.send(ran, timed_out);
+            }
         });
     }
 
@@ -167,7 +177,8 @@ impl Coordinator {
                 self.prompts.push_back(Open { call, execution: Some(execution), prompt });
             }
             outcome => {
-                let response = Response::from_outcome(id, name, outcome);
+                let mut response = Response::from_outcome(id, name, outcome);
+                response.whole = ran.whole;
                 let end = if response.status == Status::Ok { End::Succeeded } else { End::Failed };
                 self.responses[call as usize] = Some(response);
                 self.end(now, execution, end);
@@ -190,7 +201,11 @@ impl Coordinator {
             (ResultMode::Ask | ResultMode::Edit, Some(response)) => {
                 let prompt = Prompt::Review {
                     tool: request.name.clone(),
-                    content: response.content.clone(),
+                    // Where the whole can't be read, its beginning is what there is to see.
+                    content: response
+                        .text()
+                        .unwrap_or(Cow::Borrowed(&response.content))
+                        .into_owned(),
                     edit: mode == ResultMode::Edit,
                 };
                 self.prompts.push_back(Open { call, execution: None, prompt });

@@ -4,6 +4,7 @@ mod arguments;
 mod local;
 mod outcome;
 mod process;
+mod spool;
 mod template;
 mod tools;
 
@@ -11,4 +12,5 @@ pub use arguments::ArgumentError;
 pub use local::{Server, Workspace};
 pub use outcome::{AnswerType, Outcome, Question};
 pub use process::{ProcessWatch, Stop};
+pub use spool::Spooled;
 pub use tools::{Invocation, Ran, Running, Terms, Tools};
