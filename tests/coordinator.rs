@@ -2,7 +2,9 @@
 
 mod coordinator {
     mod late;
+    mod pace;
     mod puppets;
+    mod time;
 }
 
 use std::{

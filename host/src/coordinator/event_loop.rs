@@ -7,17 +7,17 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value as Json;
+use serde_json::Map;
 use tokio::{
     sync::{
         mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
         oneshot,
     },
     task::JoinHandle,
-    time::{Instant as Clock, sleep_until},
 };
 
 use super::{
+    clock::{self, Clock},
     control::{Command, Handle, Hold},
     executions::{Active, Done},
     people::{People, Prompt},
@@ -87,7 +87,7 @@ pub struct Snapshot<'a> {
 }
 
 /// Watches a batch.
-pub trait Observer {
+pub trait Observer: Send {
     /// Something happened.
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>);
 
@@ -133,7 +133,9 @@ pub struct Coordinator {
     /// Who waits for the response of a call that was submitted.
     pub(super) tickets: HashMap<CallId, oneshot::Sender<Response>>,
     pub(super) cost: PolicyCost,
-    pub(super) start: Clock,
+    pub(super) clock: Clock,
+    /// What the clock said when the batch began.
+    pub(super) start: Duration,
 }
 
 impl Coordinator {
@@ -145,6 +147,7 @@ impl Coordinator {
         let policy = blueprint.instantiate(&settings, arguments.clone())?;
         let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
         let (handle, commands) = Handle::new();
+        let clock = Clock::system();
         Ok(Self {
             scheduler: Scheduler::new(
                 &settings,
@@ -170,8 +173,17 @@ impl Coordinator {
             submitters: Vec::new(),
             tickets: HashMap::new(),
             cost: PolicyCost::default(),
-            start: Clock::now(),
+            start: clock.elapsed(),
+            clock,
         })
+    }
+
+    /// Tells the time by another clock than the machine's. The batch begins now.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.start = clock.elapsed();
+        self.clock = clock;
+        self
     }
 
     /// Runs these calls to their end: until each has its response, nothing of theirs runs any more, and nobody is left who could
@@ -179,22 +191,15 @@ impl Coordinator {
     pub async fn run(mut self, requests: Vec<Request>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
         let mut asked: Option<JoinHandle<Answered>> = None;
-        let reasons = observer.reasons();
         let mut open: Asked<'_> = None;
         self.submit(requests);
         loop {
             let now = self.now();
             self.drain(now, observer);
-            if let Some(question) = self.scheduler.poll_question(now) {
-                asked = Some(tokio::task::spawn_blocking(move || {
-                    let start = std::time::Instant::now();
-                    let mut answer = question.ask();
-                    let took = start.elapsed();
-                    let reasons = answer.reasons(reasons);
-                    Answered { answer, took, reasons }
-                }));
+            if asked.is_none() {
+                asked = self.ask(now, observer);
+                self.drain(now, observer);
             }
-            self.drain(now, observer);
             if asked.is_none() {
                 observer.decided(&self.snapshot());
             }
@@ -217,44 +222,38 @@ impl Coordinator {
             {
                 break;
             }
-            let wake =
-                self.scheduler.poll_timeout().map(|at| self.start + Duration::from_nanos(at));
+            let wake = self.scheduler.poll_timeout();
             tokio::select! {
                 Some(done) = self.ran.1.recv() => {
+                    // What ends together is answered by one decision: whoever is about to end does so first.
+                    tokio::task::yield_now().await;
                     let now = self.now();
                     self.done(now, done);
-                    // What ended together is answered by one decision.
-                    while let Ok(done) = self.ran.1.try_recv() {
-                        self.done(now, done);
+                    for _ in 0..self.ran.1.len() {
+                        if let Ok(done) = self.ran.1.try_recv() {
+                            self.done(now, done);
+                        }
                     }
                 }
                 Some(command) = self.commands.recv() => {
                     self.command(command);
-                    while let Ok(command) = self.commands.try_recv() {
-                        self.command(command);
+                    // Not those that come in meanwhile: whoever hands calls in without a pause must not keep the others waiting.
+                    for _ in 0..self.commands.len() {
+                        if let Ok(command) = self.commands.try_recv() {
+                            self.command(command);
+                        }
                     }
                 }
                 answer = join(&mut asked), if asked.is_some() => {
                     asked = None;
-                    let Answered { answer, took, reasons } = answer;
-                    self.cost.decisions += 1;
-                    self.cost.time += took;
-                    self.cost.slowest = self.cost.slowest.max(took);
-                    let now = self.now();
-                    self.scheduler.answer(now, answer);
-                    self.drain(now, observer);
-                    // After a fault they are nobody's reasons any more.
-                    let reasons = reasons.into_iter().filter(|_| self.record.faults.is_empty());
-                    for (call, reason) in reasons {
-                        observer.reason(now, call, &reason);
-                    }
+                    self.answered(answer, observer);
                 }
                 reply = reply(&mut open), if open.is_some() => {
                     if let Some((prompt, _)) = open.take() {
                         self.reply(prompt, reply);
                     }
                 }
-                () = sleep_until(wake.unwrap_or(self.start)), if wake.is_some() => {}
+                () = clock::wait(now, wake.unwrap_or(now)), if wake.is_some() => {}
             }
         }
         let responses = self.requests.iter().zip(self.responses).map(|(request, response)| {
@@ -268,8 +267,51 @@ impl Coordinator {
         Finished { responses: responses.collect(), record: self.record, arguments, cost: self.cost }
     }
 
+    /// Asks the policy what it is to be asked now: here if it answers at once, else where there is time for it, and then its
+    /// answer is to come.
+    fn ask(&mut self, now: Instant, observer: &mut dyn Observer) -> Option<JoinHandle<Answered>> {
+        let reasons = observer.reasons();
+        while let Some(question) = self.scheduler.poll_question(now) {
+            let start = std::time::Instant::now();
+            // Reasons take as long as the policy takes.
+            let answer = if reasons == 0 { question.ask_at_once() } else { Err(question) };
+            match answer {
+                Ok(answer) => {
+                    let took = start.elapsed();
+                    self.answered(Answered { answer, took, reasons: Vec::new() }, observer);
+                }
+                Err(question) => {
+                    return Some(tokio::task::spawn_blocking(move || {
+                        let start = std::time::Instant::now();
+                        let mut answer = question.ask();
+                        let took = start.elapsed();
+                        let reasons = answer.reasons(reasons);
+                        Answered { answer, took, reasons }
+                    }));
+                }
+            }
+        }
+        None
+    }
+
+    fn answered(&mut self, answered: Answered, observer: &mut dyn Observer) {
+        let Answered { answer, took, reasons } = answered;
+        self.cost.decisions += 1;
+        self.cost.time += took;
+        self.cost.slowest = self.cost.slowest.max(took);
+        let now = self.now();
+        self.scheduler.answer(now, answer);
+        self.drain(now, observer);
+        // After a fault they are nobody's reasons any more.
+        let reasons = reasons.into_iter().filter(|_| self.record.faults.is_empty());
+        for (call, reason) in reasons {
+            observer.reason(now, call, &reason);
+        }
+    }
+
     pub(super) fn now(&self) -> Instant {
-        Instant::try_from(self.start.elapsed().as_nanos()).unwrap_or(Instant::MAX)
+        Instant::try_from(self.clock.elapsed().saturating_sub(self.start).as_nanos())
+            .unwrap_or(Instant::MAX)
     }
 
     fn submit(&mut self, requests: Vec<Request>) {
@@ -279,9 +321,8 @@ impl Coordinator {
             let parent = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
             let tool = self.tools.get(&request.name).copied();
             let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
-            let arguments = request.arguments.clone().unwrap_or_default();
             self.record.announce(request.title(), tool.unwrap_or(u32::MAX), key, parent);
-            self.arguments.push(Json::Object(arguments).to_string());
+            self.arguments.push(as_json(&request));
             self.requests.push(request);
             self.responses.push(None);
             // A tool that nobody knows has no key: its call is settled before it could matter.
@@ -296,10 +337,9 @@ impl Coordinator {
 
     /// Approves a call, has it approved, or settles it because it can't run.
     fn prepare(&mut self, now: Instant, call: CallId) {
-        let request = &mut self.requests[call as usize];
-        let name = request.name.clone();
-        let Some(tool) = self.server.terms(&name) else {
-            let known = nearest(&name, self.server.names())
+        let Request { name, arguments, .. } = &mut self.requests[call as usize];
+        let Some(terms) = self.server.terms(name) else {
+            let known = nearest(name, self.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
             let text = format!(
                 "no tool `{}` is configured{}",
@@ -308,34 +348,27 @@ impl Coordinator {
             );
             return self.settle(now, call, Status::Error, &text);
         };
-        let mode = tool.run;
-        let checked = match &mut request.arguments {
+        let checked = match arguments {
             Ok(arguments) => {
-                self.server.check_arguments(&name, arguments).map_err(|error| error.to_string())
+                self.server.check_arguments(name, arguments).map_err(|error| error.to_string())
             }
             Err(error) => Err(error.clone()),
         };
         if let Err(error) = checked {
-            return self.settle(
-                now,
-                call,
-                Status::Error,
-                &format!("invalid arguments for tool `{name}`: {error}"),
-            );
+            let text = format!("invalid arguments for tool `{name}`: {error}");
+            return self.settle(now, call, Status::Error, &text);
         }
-        match mode {
+        match terms.run {
             RunMode::Unattended => {
                 self.scheduler.approve(now, call);
             }
-            RunMode::Skip => self.settle(
-                now,
-                call,
-                Status::NotRun,
-                &format!("tool `{name}` is set to be skipped"),
-            ),
+            RunMode::Skip => {
+                let text = format!("tool `{name}` is set to be skipped");
+                self.settle(now, call, Status::NotRun, &text);
+            }
             RunMode::Ask | RunMode::Edit => {
-                let arguments = request.arguments.clone().unwrap_or_default();
-                let prompt = Prompt::Approve { tool: name, arguments };
+                let arguments = arguments.clone().unwrap_or_default();
+                let prompt = Prompt::Approve { tool: name.clone(), arguments };
                 self.prompts.push_back(Open { call, execution: None, prompt });
             }
         }
@@ -417,6 +450,10 @@ impl Coordinator {
 
     /// Gives the response of a call to who waits for it.
     fn hand_over(&mut self, call: CallId) {
+        // Most batches have none, and a look into an empty table costs a hash.
+        if self.tickets.is_empty() {
+            return;
+        }
         let Some(ticket) = self.tickets.remove(&call) else {
             return;
         };
@@ -436,7 +473,15 @@ impl Coordinator {
     }
 }
 
-/// A question that was answered on its thread.
+/// A call's arguments as the policy sees them: none, if they can't be read.
+fn as_json(request: &Request) -> String {
+    let none = Map::new();
+    let arguments = request.arguments.as_ref().unwrap_or(&none);
+    // A map of JSON values can always be written.
+    serde_json::to_string(arguments).unwrap_or_default()
+}
+
+/// A question that was answered.
 struct Answered {
     answer: Answer,
     took: Duration,

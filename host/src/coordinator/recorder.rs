@@ -43,7 +43,7 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-impl<W: Write> Observer for Recorder<W> {
+impl<W: Write + Send> Observer for Recorder<W> {
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
         // Nothing else of a batch is as large as the responses, and only then one is written.
         let settles = matches!(event.kind, EventKind::Settled(..));
