@@ -3,7 +3,9 @@
 mod coordinator {
     mod gate;
     mod late;
+    mod pace;
     mod puppets;
+    mod time;
 }
 
 use std::{

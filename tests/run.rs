@@ -28,6 +28,7 @@ mod run {
     mod refused_config;
     mod replay;
     mod resume;
+    mod scale;
     mod signals;
     mod simulate;
     mod support;

@@ -12,7 +12,7 @@ use jp_policy::{
     message::Request,
     policy::Native,
     scheduler::{Event, EventKind},
-    server::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+    server::{Invocation, Outcome, Running, Stop, Terms, Tools},
 };
 use serde_json::json;
 
@@ -44,7 +44,7 @@ impl Tools for Failing {
             tokio::task::yield_now().await;
             let done = Outcome::Success { content: String::new() };
             let outcome = if fails { Outcome::error("unlucky") } else { done };
-            Ran { outcome, stopped: false }
+            outcome.into()
         })
     }
 }

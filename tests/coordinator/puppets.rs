@@ -54,9 +54,9 @@ impl Tools for Puppets {
         self.started.send(Run { name, end, stop: stop.clone() }).expect("the test plays");
         Box::pin(async move {
             tokio::select! {
-                outcome = ended => Ran { outcome: outcome.expect("the test ends it"), stopped: false },
+                outcome = ended => outcome.expect("the test ends it").into(),
                 () = stop.gently.cancelled() => {
-                    Ran { outcome: Outcome::error("stopped"), stopped: true }
+                    Ran { stopped: true, ..Outcome::error("stopped").into() }
                 }
             }
         })

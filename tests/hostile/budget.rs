@@ -38,6 +38,20 @@ fn an_endless_loop_runs_out_of_fuel() {
     .check();
 }
 
+/// A policy that was quick may take its time later, up to its budget and no further.
+#[test]
+fn a_loop_after_quick_answers_runs_out_of_fuel() {
+    Case {
+        timelines: [AT_FIRST[0], ["A@0 B@3", "A!3 B!4", "A ok@3, B ok@4, C policy-fault@4"]],
+        ..Case::at_second(
+            "loop-at-the-third",
+            "4 s: used up its budget of 20000000 instructions for one question",
+        )
+    }
+    .check();
+    Case::tame("think-at-the-third", ABC, AT_FIRST[0]).check();
+}
+
 /// A host call costs the policy next to nothing, so that there are many of them to a budget.
 #[test]
 fn endless_host_calls_run_out_of_fuel() {

@@ -1,6 +1,7 @@
 //! `jp-policy run`: runs a batch of real calls.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{self, IsTerminal as _, Read as _, Write as _},
     path::{Path, PathBuf},
@@ -10,6 +11,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
+use serde::Serialize;
 use serde_json::json;
 
 use super::{
@@ -31,7 +33,9 @@ use super::{
 use crate::{
     batch::Carried,
     config::Config,
-    coordinator::{Coordinator, Finished, Nobody, People, Resumed, Setup, Status, resumed},
+    coordinator::{
+        Coordinator, Finished, Nobody, People, Response, Resumed, Setup, Status, resumed,
+    },
     harness::{
         fault_scenario,
         timeline::{duration, timeline},
@@ -383,27 +387,65 @@ fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: D
     parts.join(", ")
 }
 
+/// What `--format json` prints. Large results are read while they are written, one after the other.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    format: &'static str,
+    version: u32,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    responses: &'a [Response],
+    peaks: BTreeMap<&'a str, u32>,
+    decisions: u64,
+    faults: Vec<serde_json::Value>,
+}
+
+/// Knows how what was written ends.
+struct Lines<W> {
+    out: W,
+    last: u8,
+}
+
+impl<W: io::Write> io::Write for Lines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.last = bytes[..written].last().copied().unwrap_or(self.last);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 fn print(finished: &Finished, format: Format) -> Result<()> {
     let mut out = io::stdout().lock();
     match format {
         Format::Json => {
-            let envelope = json!({
-                "format": "jp-policy.run",
-                "version": 1,
-                "data": {
-                    "responses": finished.responses,
-                    "peaks": finished.record.peaks_by_key(),
-                    "decisions": finished.cost.decisions,
-                    "faults": finished.record.faults.iter().map(|fault| json!({
-                        "kind": fault.kind.word(),
-                        "policy": fault.policy.name,
-                        "digest": fault.policy.digest,
-                        "message": fault.to_string(),
-                        "at": fault.at,
-                    })).collect::<Vec<_>>(),
-                },
+            let faults = finished.record.faults.iter().map(|fault| {
+                json!({
+                    "kind": fault.kind.word(),
+                    "policy": fault.policy.name,
+                    "digest": fault.policy.digest,
+                    "message": fault.to_string(),
+                    "at": fault.at,
+                })
             });
-            writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
+            let envelope = Envelope {
+                format: "jp-policy.run",
+                version: 1,
+                data: Data {
+                    responses: &finished.responses,
+                    peaks: finished.record.peaks_by_key(),
+                    decisions: finished.cost.decisions,
+                    faults: faults.collect(),
+                },
+            };
+            serde_json::to_writer_pretty(&mut out, &envelope)?;
+            writeln!(out)?;
         }
         Format::Text => {
             for response in &finished.responses {
@@ -414,9 +456,11 @@ fn print(finished: &Finished, format: Format) -> Result<()> {
                     Status::Cancelled => "cancelled",
                 };
                 writeln!(out, "--- {} {}: {status}", clean(&response.id), clean(&response.name))?;
-                let content = &response.content;
-                let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
-                write!(out, "{content}{end}")?;
+                let mut lines = Lines { out: &mut out, last: b'\n' };
+                response.write_to(&mut lines)?;
+                if lines.last != b'\n' {
+                    writeln!(out)?;
+                }
             }
         }
     }

@@ -7,14 +7,14 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value as Json;
+use serde_json::Map;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
-    time::{Instant as Clock, sleep_until},
 };
 
 use super::{
+    clock::{self, Clock},
     control::{Asker, Command, Handle, Hold},
     executions::{Active, Done},
     parents::Parent,
@@ -145,7 +145,9 @@ pub struct Coordinator {
     pub(super) cost: PolicyCost,
     /// What calls that are cut short answer, where somebody said it.
     pub(super) message: Option<String>,
-    pub(super) start: Clock,
+    pub(super) clock: Clock,
+    /// What the clock said when the batch began.
+    pub(super) start: Duration,
 }
 
 impl Coordinator {
@@ -157,6 +159,7 @@ impl Coordinator {
         let policy = blueprint.instantiate(&settings, arguments.clone())?;
         let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
         let (handle, commands) = Handle::new();
+        let clock = Clock::system();
         Ok(Self {
             scheduler: Scheduler::new(
                 &settings,
@@ -184,8 +187,17 @@ impl Coordinator {
             tickets: HashMap::new(),
             cost: PolicyCost::default(),
             message: None,
-            start: Clock::now(),
+            start: clock.elapsed(),
+            clock,
         })
+    }
+
+    /// Tells the time by another clock than the machine's. The batch begins now.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.start = clock.elapsed();
+        self.clock = clock;
+        self
     }
 
     /// Runs these calls to their end: until each has its response, nothing of theirs runs any more, and nobody is left who could
@@ -198,7 +210,6 @@ impl Coordinator {
     pub async fn resume(mut self, calls: Vec<Resumed>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
         let mut asked: Option<JoinHandle<Answered>> = None;
-        let reasons = observer.reasons();
         let mut open: Asked<'_> = None;
         for call in calls {
             self.submit(call, None);
@@ -206,16 +217,10 @@ impl Coordinator {
         loop {
             let now = self.now();
             self.drain(now, observer);
-            if let Some(question) = self.scheduler.poll_question(now) {
-                asked = Some(tokio::task::spawn_blocking(move || {
-                    let start = std::time::Instant::now();
-                    let mut answer = question.ask();
-                    let took = start.elapsed();
-                    let reasons = answer.reasons(reasons);
-                    Answered { answer, took, reasons }
-                }));
+            if asked.is_none() {
+                asked = self.ask(now, observer);
+                self.drain(now, observer);
             }
-            self.drain(now, observer);
             if asked.is_none() {
                 observer.decided(&self.snapshot());
             }
@@ -239,46 +244,40 @@ impl Coordinator {
             {
                 break;
             }
-            let wake =
-                self.scheduler.poll_timeout().map(|at| self.start + Duration::from_nanos(at));
+            let wake = self.scheduler.poll_timeout();
             tokio::select! {
                 // What somebody has said before they replied comes before their reply.
                 biased;
                 Some(command) = self.commands.recv() => {
                     self.command(command);
-                    while let Ok(command) = self.commands.try_recv() {
-                        self.command(command);
+                    // Not those that come in meanwhile: whoever hands calls in without a pause must not keep the others waiting.
+                    for _ in 0..self.commands.len() {
+                        if let Ok(command) = self.commands.try_recv() {
+                            self.command(command);
+                        }
                     }
                 }
                 Some(done) = self.ran.1.recv() => {
+                    // What ends together is answered by one decision: whoever is about to end does so first.
+                    tokio::task::yield_now().await;
                     let now = self.now();
                     self.done(now, done);
-                    // What ended together is answered by one decision.
-                    while let Ok(done) = self.ran.1.try_recv() {
-                        self.done(now, done);
+                    for _ in 0..self.ran.1.len() {
+                        if let Ok(done) = self.ran.1.try_recv() {
+                            self.done(now, done);
+                        }
                     }
                 }
                 answer = join(&mut asked), if asked.is_some() => {
                     asked = None;
-                    let Answered { answer, took, reasons } = answer;
-                    self.cost.decisions += 1;
-                    self.cost.time += took;
-                    self.cost.slowest = self.cost.slowest.max(took);
-                    let now = self.now();
-                    self.scheduler.answer(now, answer);
-                    self.drain(now, observer);
-                    // After a fault they are nobody's reasons any more.
-                    let reasons = reasons.into_iter().filter(|_| self.record.faults.is_empty());
-                    for (call, reason) in reasons {
-                        observer.reason(now, call, &reason);
-                    }
+                    self.answered(answer, observer);
                 }
                 reply = reply(&mut open), if open.is_some() => {
                     if let Some((prompt, _)) = open.take() {
                         self.reply(prompt, reply);
                     }
                 }
-                () = sleep_until(wake.unwrap_or(self.start)), if wake.is_some() => {}
+                () = clock::wait(now, wake.unwrap_or(now)), if wake.is_some() => {}
             }
         }
         let responses = self.all_responses();
@@ -287,8 +286,51 @@ impl Coordinator {
         Finished { responses, record: self.record, arguments, cost: self.cost }
     }
 
+    /// Asks the policy what it is to be asked now: here if it answers at once, else where there is time for it, and then its
+    /// answer is to come.
+    fn ask(&mut self, now: Instant, observer: &mut dyn Observer) -> Option<JoinHandle<Answered>> {
+        let reasons = observer.reasons();
+        while let Some(question) = self.scheduler.poll_question(now) {
+            let start = std::time::Instant::now();
+            // Reasons take as long as the policy takes.
+            let answer = if reasons == 0 { question.ask_at_once() } else { Err(question) };
+            match answer {
+                Ok(answer) => {
+                    let took = start.elapsed();
+                    self.answered(Answered { answer, took, reasons: Vec::new() }, observer);
+                }
+                Err(question) => {
+                    return Some(tokio::task::spawn_blocking(move || {
+                        let start = std::time::Instant::now();
+                        let mut answer = question.ask();
+                        let took = start.elapsed();
+                        let reasons = answer.reasons(reasons);
+                        Answered { answer, took, reasons }
+                    }));
+                }
+            }
+        }
+        None
+    }
+
+    fn answered(&mut self, answered: Answered, observer: &mut dyn Observer) {
+        let Answered { answer, took, reasons } = answered;
+        self.cost.decisions += 1;
+        self.cost.time += took;
+        self.cost.slowest = self.cost.slowest.max(took);
+        let now = self.now();
+        self.scheduler.answer(now, answer);
+        self.drain(now, observer);
+        // After a fault they are nobody's reasons any more.
+        let reasons = reasons.into_iter().filter(|_| self.record.faults.is_empty());
+        for (call, reason) in reasons {
+            observer.reason(now, call, &reason);
+        }
+    }
+
     pub(super) fn now(&self) -> Instant {
-        Instant::try_from(self.start.elapsed().as_nanos()).unwrap_or(Instant::MAX)
+        Instant::try_from(self.clock.elapsed().saturating_sub(self.start).as_nanos())
+            .unwrap_or(Instant::MAX)
     }
 
     fn submit(&mut self, resumed: Resumed, asker: Option<Asker>) {
@@ -302,9 +344,8 @@ impl Coordinator {
         let tool = tool.unwrap_or(u32::MAX);
         let mut responses = responses.into_iter();
         for call in self.take_apart(request, asker) {
-            let arguments = call.arguments.clone().unwrap_or_default();
             self.record.announce(call.title(), tool, key, parent);
-            self.arguments.push(Json::Object(arguments).to_string());
+            self.arguments.push(as_json(&call));
             self.requests.push(call);
             let response = responses.next().flatten();
             match response {
@@ -326,10 +367,9 @@ impl Coordinator {
 
     /// Approves a call, has it approved, or settles it because it can't run.
     fn prepare(&mut self, now: Instant, call: CallId) {
-        let request = &mut self.requests[call as usize];
-        let name = request.name.clone();
-        let Some(tool) = self.server.terms(&name) else {
-            let known = nearest(&name, self.server.names())
+        let Request { name, arguments, .. } = &mut self.requests[call as usize];
+        let Some(terms) = self.server.terms(name) else {
+            let known = nearest(name, self.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
             let text = format!(
                 "no tool `{}` is configured{}",
@@ -338,39 +378,32 @@ impl Coordinator {
             );
             return self.settle(now, call, Status::Error, &text);
         };
-        let mode = tool.run;
-        let checked = match &mut request.arguments {
+        let checked = match arguments {
             Ok(arguments) => {
-                self.server.check_arguments(&name, arguments).map_err(|error| error.to_string())
+                self.server.check_arguments(name, arguments).map_err(|error| error.to_string())
             }
             Err(error) => Err(error.clone()),
         };
         if let Err(error) = checked {
+            let text = format!("invalid arguments for tool `{name}`: {error}");
             // An operation that can't run has failed before any other has started.
             if let Some(gate) = self.gate(call) {
                 gate.shut();
             }
-            return self.settle(
-                now,
-                call,
-                Status::Error,
-                &format!("invalid arguments for tool `{name}`: {error}"),
-            );
+            return self.settle(now, call, Status::Error, &text);
         }
-        match mode {
+        match terms.run {
             RunMode::Unattended => {
                 self.scheduler.approve(now, call);
             }
-            RunMode::Skip => self.settle(
-                now,
-                call,
-                Status::NotRun,
-                &format!("tool `{name}` is set to be skipped"),
-            ),
+            RunMode::Skip => {
+                let text = format!("tool `{name}` is set to be skipped");
+                self.settle(now, call, Status::NotRun, &text);
+            }
             RunMode::Ask | RunMode::Edit => {
-                let arguments = request.arguments.clone().unwrap_or_default();
-                let edit = mode == RunMode::Edit;
-                let prompt = Prompt::Approve { tool: name, arguments, edit, problem: None };
+                let arguments = arguments.clone().unwrap_or_default();
+                let edit = terms.run == RunMode::Edit;
+                let prompt = Prompt::Approve { tool: name.clone(), arguments, edit, problem: None };
                 self.prompts.push_back(Open { call, execution: None, prompt });
             }
         }
@@ -462,7 +495,15 @@ impl Coordinator {
     }
 }
 
-/// A question that was answered on its thread.
+/// A call's arguments as the policy sees them: none, if they can't be read.
+fn as_json(request: &Request) -> String {
+    let none = Map::new();
+    let arguments = request.arguments.as_ref().unwrap_or(&none);
+    // A map of JSON values can always be written.
+    serde_json::to_string(arguments).unwrap_or_default()
+}
+
+/// A question that was answered.
 struct Answered {
     answer: Answer,
     took: Duration,

@@ -1,6 +1,6 @@
 //! Executions: runs of tools from their release until they have ended.
 
-use std::time::Duration;
+use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 use tokio::{
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
     config::ResultMode,
-    server::{Gate, Invocation, Outcome, Ran, Stop, Tools},
+    server::{Gate, Invocation, Outcome, Ran, Running, Stop, Tools},
 };
 
 /// How often a call may ask before it is taken for one that asks for ever.
@@ -64,7 +64,21 @@ impl Report {
 impl Drop for Report {
     fn drop(&mut self) {
         let outcome = Outcome::error("the host failed while it ran the tool");
-        self.send_once(Some(Ran { outcome, stopped: false }), false);
+        self.send_once(Some(outcome.into()), false);
+    }
+}
+
+/// Asks a run to stop when its time is over; and whether it was.
+async fn run_until(mut run: Running<'_>, deadline: Clock, stop: &Stop) -> (Ran, bool) {
+    let mut timed_out = false;
+    loop {
+        tokio::select! {
+            ran = &mut run => return (ran, timed_out),
+            () = sleep_until(deadline), if !timed_out => {
+                timed_out = true;
+                stop.gently.cancel();
+            }
+        }
     }
 }
 
@@ -109,8 +123,9 @@ impl Coordinator {
             (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
         let report = Report { execution, done: Some(done) };
         let gate = self.gate(call).cloned();
+        let deadline = timeout.map(|timeout| Clock::now() + timeout);
         tokio::spawn(async move {
-            match run(&*server, &invocation, &stop, timeout, gate.as_ref(), runs == 1).await {
+            match run(&*server, &invocation, &stop, deadline, gate.as_ref(), runs == 1).await {
                 Some((ran, timed_out)) => report.send(Some(ran), timed_out),
                 None => report.send(None, false),
             }
@@ -177,7 +192,8 @@ impl Coordinator {
                 self.prompts.push_back(Open { call, execution: Some(execution), prompt });
             }
             outcome => {
-                let response = Response::from_outcome(id, name, outcome);
+                let mut response = Response::from_outcome(id, name, outcome);
+                response.whole = ran.whole;
                 let end = if response.status == Status::Ok { End::Succeeded } else { End::Failed };
                 self.responses[call as usize] = Some(response);
                 self.end(now, execution, end);
@@ -208,7 +224,11 @@ impl Coordinator {
             (ResultMode::Ask | ResultMode::Edit, Some(response)) => {
                 let prompt = Prompt::Review {
                     tool: request.name.clone(),
-                    content: response.content.clone(),
+                    // Where the whole can't be read, its beginning is what there is to see.
+                    content: response
+                        .text()
+                        .unwrap_or(Cow::Borrowed(&response.content))
+                        .into_owned(),
                     edit: mode == ResultMode::Edit,
                 };
                 self.prompts.push_back(Open { call, execution: None, prompt });
@@ -233,26 +253,20 @@ async fn run(
     tools: &dyn Tools,
     invocation: &Invocation,
     stop: &Stop,
-    timeout: Option<Duration>,
+    deadline: Option<Clock>,
     gate: Option<&Gate>,
     first: bool,
 ) -> Option<(Ran, bool)> {
     let begin = || tools.run(invocation, stop);
     // One that is run again with answers has begun long since.
-    let mut run = match gate.filter(|_| first) {
+    let run = match gate.filter(|_| first) {
         Some(gate) => gate.enter(begin)?,
         None => begin(),
     };
-    let mut timed_out = false;
-    let deadline = timeout.map(|timeout| Clock::now() + timeout);
-    let ran = loop {
-        tokio::select! {
-            ran = &mut run => break ran,
-            () = sleep_until(deadline.unwrap_or_else(Clock::now)), if deadline.is_some() && !timed_out => {
-                timed_out = true;
-                stop.gently.cancel();
-            }
-        }
+    let (ran, timed_out) = match deadline {
+        None => (run.await, false),
+        // Boxed, because it is large, and most calls may take as long as they like.
+        Some(deadline) => Box::pin(run_until(run, deadline, stop)).await,
     };
     // What was stopped has not failed, unless its time was over.
     let stopped = stop.gently.is_cancelled() && !timed_out;

@@ -1,6 +1,7 @@
 use std::{
     future::ready,
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use super::*;
@@ -20,10 +21,10 @@ impl Tools for Ends {
 
     fn run<'a>(&'a self, _: &'a Invocation, stop: &'a Stop) -> Running<'a> {
         match &self.0 {
-            Some(outcome) => Box::pin(ready(Ran { outcome: outcome.clone(), stopped: false })),
+            Some(outcome) => Box::pin(ready(outcome.clone().into())),
             None => Box::pin(async {
                 stop.gently.cancelled().await;
-                Ran { outcome: Outcome::error("stopped"), stopped: true }
+                Ran { stopped: true, ..Outcome::error("stopped").into() }
             }),
         }
     }
@@ -40,7 +41,8 @@ fn succeeds() -> Outcome {
 /// Runs until it is ready for the first time: that is when the Host can learn of it.
 async fn gate_after(tools: Ends, stop: Stop, timeout: Option<Duration>) -> Option<bool> {
     let gate = Gate::default();
-    let ran = run(&tools, &invocation(), &stop, timeout, Some(&gate), true).await;
+    let deadline = timeout.map(|timeout| Clock::now() + timeout);
+    let ran = run(&tools, &invocation(), &stop, deadline, Some(&gate), true).await;
     ran.map(|_| gate.is_shut())
 }
 

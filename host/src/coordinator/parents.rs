@@ -1,6 +1,6 @@
 //! Tool calls as the assistant wrote them: each is one call of the batch, or, fanned out, one for each of its operations.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use serde::Serialize;
 
@@ -62,7 +62,9 @@ impl Parent {
         let status = worst.into_iter().find(|status| count(*status) > 0).unwrap_or(Status::Ok);
         let ran = record.calls.get(self.calls.clone())?.iter().map(|call| !call.runs.is_empty());
         let lines = (1..).zip(own.iter().zip(ran)).map(|(place, (response, ran))| {
-            let content = response.content.as_str();
+            // Where the whole can't be read, its beginning is what there is.
+            let content = response.text().unwrap_or(Cow::Borrowed(&response.content));
+            let content = &*content;
             // What never started is told apart from what was stopped.
             let status = match response.status {
                 Status::Cancelled if !ran => Status::NotRun,

@@ -1,8 +1,13 @@
 //! What a call answers to the assistant.
 
-use serde::{Deserialize, Serialize};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
-use crate::server::Outcome;
+use serde::{Deserialize, Serialize, Serializer, ser};
+
+use crate::server::{Outcome, Spooled};
 
 /// How a call came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +24,10 @@ pub enum Status {
 }
 
 /// A call's response. Every call gets exactly one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// A result of more than 64 KiB is not kept in memory: `content` has its beginning then and says so, and [`text`](Self::text),
+/// [`write_to`](Self::write_to) and the serialised response have it whole.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Response {
     /// The id of the call.
     pub id: String,
@@ -29,9 +37,29 @@ pub struct Response {
     pub status: Status,
     /// The result, or what there is to say instead.
     pub content: String,
+    /// The whole result, where `content` is its beginning only.
+    #[serde(skip)]
+    pub whole: Option<Spooled>,
     /// Whether trying again may help.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub transient: bool,
+}
+
+impl Serialize for Response {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            id: &'a str,
+            name: &'a str,
+            status: Status,
+            content: &'a str,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            transient: bool,
+        }
+        let Self { id, name, status, transient, .. } = self;
+        let content = &*self.text().map_err(ser::Error::custom)?;
+        Whole { id, name, status: *status, content, transient: *transient }.serialize(serializer)
+    }
 }
 
 impl Response {
@@ -41,7 +69,24 @@ impl Response {
             name: name.to_owned(),
             status,
             content: content.into(),
+            whole: None,
             transient: false,
+        }
+    }
+
+    /// The whole content. Fails where it is kept outside of memory and can't be read.
+    pub fn text(&self) -> io::Result<Cow<'_, str>> {
+        match &self.whole {
+            Some(whole) => whole.text().map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&self.content)),
+        }
+    }
+
+    /// Writes the whole content out, without having it in memory.
+    pub fn write_to(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        match &self.whole {
+            Some(whole) => whole.write_to(out),
+            None => out.write_all(self.content.as_bytes()),
         }
     }
 

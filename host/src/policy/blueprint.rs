@@ -56,6 +56,13 @@ pub trait Policy: Send + Sync {
     /// Chooses the calls that start now. An error is a fault: the policy is not asked again.
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind>;
 
+    /// The same, from where nobody can wait: none, if the answer may take more than a moment. Then [`release`](Self::release)
+    /// is to be asked the same, where there is time for it.
+    fn release_at_once(&mut self, batch: &Batch) -> Option<Result<Decision, FaultKind>> {
+        let _ = batch;
+        None
+    }
+
     /// Why the parked call does not start now, in the policy's words, if it has any.
     fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
         let _ = (batch, call);

@@ -9,20 +9,23 @@ use super::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
 /// Makes native instances of a policy that is written with the SDK.
 pub struct Native<P> {
     identity: Identity,
+    /// Whether it is known to answer at once.
+    quick: bool,
     policy: PhantomData<fn() -> P>,
 }
 
 impl Native<Rules> {
     /// The default rules. They can't fail to load.
     pub fn rules() -> Self {
-        Self::new()
+        Self { quick: true, ..Self::new() }
     }
 }
 
 impl<P: Sdk> Native<P> {
     /// A native policy under its own name.
     pub fn new() -> Self {
-        Self { identity: Identity { name: P::NAME.to_owned(), digest: None }, policy: PhantomData }
+        let identity = Identity { name: P::NAME.to_owned(), digest: None };
+        Self { identity, quick: false, policy: PhantomData }
     }
 }
 
@@ -34,7 +37,7 @@ impl<P: Sdk> Default for Native<P> {
 
 impl<P: Sdk> fmt::Debug for Native<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Native").field("identity", &self.identity).finish()
+        f.debug_struct("Native").field("identity", &self.identity).finish_non_exhaustive()
     }
 }
 
@@ -45,11 +48,14 @@ impl<P: Sdk> Blueprint for Native<P> {
 
     fn instantiate(&self, settings: &Settings, _: Arguments) -> Result<Box<dyn Policy>, Refusal> {
         let policy = P::configure(settings.clone()).map_err(Refusal::Settings)?;
-        Ok(Box::new(Instance(policy)))
+        Ok(Box::new(Instance { policy, quick: self.quick }))
     }
 }
 
-struct Instance<P>(P);
+struct Instance<P> {
+    policy: P,
+    quick: bool,
+}
 
 impl<P: Sdk> Policy for Instance<P> {
     fn view(&self) -> View {
@@ -57,10 +63,14 @@ impl<P: Sdk> Policy for Instance<P> {
     }
 
     fn release(&mut self, batch: &Batch) -> Result<Decision, FaultKind> {
-        self.0.release(batch).map_err(|error| FaultKind::Error { message: error.to_string() })
+        self.policy.release(batch).map_err(|error| FaultKind::Error { message: error.to_string() })
+    }
+
+    fn release_at_once(&mut self, batch: &Batch) -> Option<Result<Decision, FaultKind>> {
+        self.quick.then(|| self.release(batch))
     }
 
     fn explain(&mut self, batch: &Batch, call: CallId) -> Option<String> {
-        self.0.explain(batch, call)
+        self.policy.explain(batch, call)
     }
 }

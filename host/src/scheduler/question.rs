@@ -31,6 +31,18 @@ impl Question {
     /// Asks the policy; takes as long as the policy takes.
     pub fn ask(mut self) -> Answer {
         let result = self.policy.release(&self.batch);
+        self.answered(result)
+    }
+
+    /// Asks the policy if it answers in a moment; gives the question back if that may take longer.
+    pub fn ask_at_once(mut self) -> Result<Answer, Self> {
+        match self.policy.release_at_once(&self.batch) {
+            Some(result) => Ok(self.answered(result)),
+            None => Err(self),
+        }
+    }
+
+    fn answered(self, result: Result<Decision, FaultKind>) -> Answer {
         Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
     }
 }

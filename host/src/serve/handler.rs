@@ -1,6 +1,6 @@
 //! Answers a client's requests.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -108,7 +108,9 @@ fn refused(refusal: &Refusal) -> ErrorData {
 
 /// A response as MCP has it: the text, and whether it is an error.
 fn result(response: &Response) -> CallToolResult {
-    let content = vec![ContentBlock::text(response.content.clone())];
+    // Where the whole can't be read, its beginning is what there is.
+    let text = response.text().map_or_else(|_| response.content.clone(), Cow::into_owned);
+    let content = vec![ContentBlock::text(text)];
     match response.status {
         Status::Ok => CallToolResult::success(content),
         Status::Error | Status::NotRun | Status::Cancelled => CallToolResult::error(content),

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     ArgumentError, Invocation, Outcome, ProcessWatch, Ran, Running, Stop, Terms, Tools, arguments,
     process::{self, Spec},
+    spool::Spool,
     template,
 };
 use crate::config::{Config, Tool, ToolSource};
@@ -31,12 +32,13 @@ pub struct Server {
     tools: BTreeMap<String, Tool>,
     workspace: Workspace,
     watch: Option<Arc<dyn ProcessWatch>>,
+    spool: Spool,
 }
 
 impl Server {
     /// A server of these tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
-        Self { tools: config.tools.clone(), workspace, watch: None }
+        Self { tools: config.tools.clone(), workspace, watch: None, spool: Spool::default() }
     }
 
     /// Tells `watch` of every process group.
@@ -52,25 +54,29 @@ impl Server {
     }
 
     async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
-        match self.spec(invocation) {
-            Err(message) => Ran { outcome: Outcome::error(message), stopped: false },
-            Ok(spec) => {
-                let program = spec.words.first().cloned().unwrap_or_default();
-                match process::run(spec, stop, self.watch.clone()).await {
-                    Ok(exit) => Ran {
-                        outcome: Outcome::read(&invocation.tool, &exit),
-                        stopped: exit.stopped,
-                    },
-                    Err(error) => Ran {
-                        outcome: Outcome::error(format!(
-                            "tool `{}`: failed to start `{program}` in `{}`: {error}",
-                            invocation.tool,
-                            self.workspace.root.display()
-                        )),
-                        stopped: false,
-                    },
-                }
+        let spec = match self.spec(invocation) {
+            Ok(spec) => spec,
+            Err(message) => return Outcome::error(message).into(),
+        };
+        let program = spec.words.first().cloned().unwrap_or_default();
+        let exit = match process::run(spec, &self.spool, stop, self.watch.clone()).await {
+            Ok(exit) => exit,
+            Err(error) => {
+                let message = format!(
+                    "tool `{}`: failed to start `{program}` in `{}`: {error}",
+                    invocation.tool,
+                    self.workspace.root.display()
+                );
+                return Outcome::error(message).into();
             }
+        };
+        let stopped = exit.stopped;
+        match Outcome::read(&invocation.tool, &exit) {
+            Outcome::Success { content } => {
+                let (content, whole) = self.spool.put(content);
+                Ran { outcome: Outcome::Success { content }, stopped, whole }
+            }
+            outcome => Ran { outcome, stopped, whole: None },
         }
     }
 

@@ -6,6 +6,7 @@ mod gate;
 mod local;
 mod outcome;
 mod process;
+mod spool;
 mod template;
 mod tools;
 
@@ -15,4 +16,5 @@ pub use gate::Gate;
 pub use local::{Server, Workspace};
 pub use outcome::{AnswerType, Outcome, Question};
 pub use process::{ProcessWatch, Stop};
+pub use spool::Spooled;
 pub use tools::{Invocation, Ran, Running, Terms, Tools};

@@ -1,5 +1,7 @@
 //! What a local tool says on its standard output: jp's protocol.
 
+use std::io;
+
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -79,30 +81,40 @@ impl Outcome {
     /// Its standard output is one outcome as JSON, or plain text: the result if the process succeeded. A process that failed
     /// and gave no outcome is an error with the end of its standard error in it.
     pub(super) fn read(tool: &str, exit: &Exit) -> Self {
-        let Captured { bytes, total, .. } = &exit.stdout;
-        if exit.stdout.is_cut() {
-            return Self::Error {
-                message: format!(
-                    "tool `{tool}` wrote {} to its standard output, over the limit of {}",
-                    size(*total),
-                    size(bytes.len() as u64)
-                ),
-                trace: vec![format!("it begins: {}", begin(&String::from_utf8_lossy(bytes)))],
-                transient: false,
-            };
+        let Captured { bytes, total, failure, .. } = &exit.stdout;
+        let unusable = |message: String| Self::Error {
+            message,
+            trace: vec![format!("it begins: {}", begin(&String::from_utf8_lossy(bytes)))],
+            transient: false,
+        };
+        let unkept = |error: &io::Error| {
+            unusable(format!(
+                "tool `{tool}` wrote {} to its standard output, which could not be kept: {error}",
+                size(*total)
+            ))
+        };
+        if let Some(error) = failure {
+            return unkept(error);
         }
-        let text = match std::str::from_utf8(bytes) {
+        if exit.stdout.is_cut() {
+            return unusable(format!(
+                "tool `{tool}` wrote {} to its standard output, over the limit of {}",
+                size(*total),
+                size(exit.stdout.kept())
+            ));
+        }
+        let whole = match exit.stdout.read_back() {
+            Ok(whole) => whole,
+            Err(error) => return unkept(&error),
+        };
+        let text = match std::str::from_utf8(&whole) {
             Ok(text) => text,
             Err(error) => {
-                return Self::Error {
-                    message: format!(
-                        "tool `{tool}` wrote output that is not UTF-8 (byte {} of {})",
-                        error.valid_up_to(),
-                        bytes.len()
-                    ),
-                    trace: vec![format!("it begins: {}", begin(&String::from_utf8_lossy(bytes)))],
-                    transient: false,
-                };
+                return unusable(format!(
+                    "tool `{tool}` wrote output that is not UTF-8 (byte {} of {})",
+                    error.valid_up_to(),
+                    whole.len()
+                ));
             }
         };
         // Only what can be an outcome is tried: a tool may print 16 MiB of anything else.

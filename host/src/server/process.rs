@@ -1,6 +1,13 @@
 //! One process of a tool, and the group it leads: run, captured, stopped, and really gone in the end.
 
-use std::{io, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    io::{self, Read as _},
+    path::PathBuf,
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
@@ -9,11 +16,16 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::spool::{IN_MEMORY, Spool, Spooled};
+
 /// Bytes of standard output that are kept. A model can't read a thousandth of it.
 const STDOUT: usize = 16 << 20;
 
 /// Bytes of standard error that are kept, the last ones: that is where the error stands.
 const STDERR: usize = 64 << 10;
+
+/// Bytes that are read at once: each process that runs has room for two of these.
+const CHUNK: usize = 8 << 10;
 
 /// How long a process that was asked to stop may take before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -60,33 +72,59 @@ pub(super) struct Exit {
     pub(super) stopped: bool,
 }
 
-/// Output, up to a bound.
+/// Output, up to a bound; in memory as far as that is bearable.
 #[derive(Debug)]
 pub(super) struct Captured {
+    /// All that is kept; its beginning, where the rest is spooled.
     pub(super) bytes: Vec<u8>,
     /// How many bytes there were.
     pub(super) total: u64,
     bound: usize,
-    keep_end: bool,
+    kind: Kind,
+    /// All that is kept, where that is too much for memory.
+    spooled: Option<Spooled>,
+    /// Why not everything is kept that should be.
+    pub(super) failure: Option<io::Error>,
+}
+
+/// What is kept of an output that is over its bound.
+#[derive(Debug)]
+enum Kind {
+    /// Its beginning, spooled past a few bytes.
+    Beginning(Spool),
+    /// Its end.
+    End,
 }
 
 impl Captured {
-    fn new(bound: usize, keep_end: bool) -> Self {
-        Self { bytes: Vec::new(), total: 0, bound, keep_end }
+    fn new(bound: usize, kind: Kind) -> Self {
+        Self { bytes: Vec::new(), total: 0, bound, kind, spooled: None, failure: None }
     }
 
     #[cfg(test)]
     pub(super) fn whole(bytes: &[u8]) -> Self {
-        Self {
-            bytes: bytes.to_vec(),
-            total: bytes.len() as u64,
-            bound: usize::MAX,
-            keep_end: false,
-        }
+        let mut captured = Self::new(usize::MAX, Kind::End);
+        captured.push(bytes);
+        captured
+    }
+
+    /// How many bytes are kept.
+    pub(super) fn kept(&self) -> u64 {
+        self.spooled.as_ref().map_or(self.bytes.len() as u64, Spooled::bytes)
     }
 
     pub(super) fn is_cut(&self) -> bool {
-        self.total > self.bytes.len() as u64
+        self.total > self.kept()
+    }
+
+    /// All that is kept.
+    pub(super) fn read_back(&self) -> io::Result<Cow<'_, [u8]>> {
+        let Some(spooled) = &self.spooled else {
+            return Ok(Cow::Borrowed(&self.bytes));
+        };
+        let mut bytes = Vec::with_capacity(usize::try_from(spooled.bytes()).unwrap_or(0));
+        spooled.reader().read_to_end(&mut bytes)?;
+        Ok(Cow::Owned(bytes))
     }
 
     /// The end of a text, for messages.
@@ -98,20 +136,32 @@ impl Captured {
 
     fn push(&mut self, chunk: &[u8]) {
         self.total += chunk.len() as u64;
-        if self.keep_end {
-            self.bytes.extend_from_slice(chunk);
-            // Cutting at twice the bound keeps the cost of moving bytes linear.
-            if self.bytes.len() > 2 * self.bound {
-                self.bytes.drain(..self.bytes.len() - self.bound);
+        match &self.kind {
+            Kind::End => {
+                self.bytes.extend_from_slice(chunk);
+                // Cutting at twice the bound keeps the cost of moving bytes linear.
+                if self.bytes.len() > self.bound.saturating_mul(2) {
+                    self.bytes.drain(..self.bytes.len() - self.bound);
+                }
             }
-        } else {
-            let room = self.bound - self.bytes.len();
-            self.bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            Kind::Beginning(spool) => {
+                let room = usize::try_from(self.bound as u64 - self.kept()).unwrap_or(0);
+                let chunk = &chunk[..chunk.len().min(room)];
+                if self.failure.is_some() || chunk.is_empty() {
+                    return;
+                }
+                if self.spooled.is_none() && self.bytes.len() + chunk.len() <= IN_MEMORY {
+                    return self.bytes.extend_from_slice(chunk);
+                }
+                if let Err(error) = spool_more(spool, &mut self.spooled, &self.bytes, chunk) {
+                    self.failure = Some(error);
+                }
+            }
         }
     }
 
     fn finish(&mut self) {
-        if self.bytes.len() > self.bound {
+        if matches!(self.kind, Kind::End) && self.bytes.len() > self.bound {
             self.bytes.drain(..self.bytes.len() - self.bound);
         }
     }
@@ -121,16 +171,35 @@ impl Captured {
         let Some(mut pipe) = pipe else {
             return;
         };
-        let mut chunk = vec![0; 64 << 10];
+        let mut chunk = vec![0; CHUNK];
         while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
             self.push(&chunk[..length]);
         }
     }
 }
 
+/// Adds to what is spooled, which begins with what is in memory.
+fn spool_more(
+    spool: &Spool,
+    spooled: &mut Option<Spooled>,
+    beginning: &[u8],
+    chunk: &[u8],
+) -> io::Result<()> {
+    let spooled = match spooled {
+        Some(spooled) => spooled,
+        None => {
+            let mut begun = spool.begin()?;
+            begun.push(beginning)?;
+            spooled.insert(begun)
+        }
+    };
+    spooled.push(chunk)
+}
+
 /// Runs a process until its whole group is gone.
 pub(super) async fn run(
     spec: Spec,
+    spool: &Spool,
     stop: &Stop,
     watch: Option<Arc<dyn ProcessWatch>>,
 ) -> io::Result<Exit> {
@@ -150,7 +219,8 @@ pub(super) async fn run(
     let mut child = command.spawn()?;
     let group = Group::new(child.id(), watch);
     let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
-    let (mut stdout, mut stderr) = (Captured::new(STDOUT, false), Captured::new(STDERR, true));
+    let (mut stdout, mut stderr) =
+        (Captured::new(STDOUT, Kind::Beginning(spool.clone())), Captured::new(STDERR, Kind::End));
     let mut status = None;
     let mut stopped = false;
     {

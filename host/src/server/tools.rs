@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, pin::Pin};
 
 use serde_json::{Map, Value as Json};
 
-use super::{ArgumentError, OPERATIONS, Outcome, Stop};
+use super::{ArgumentError, OPERATIONS, Outcome, Spooled, Stop};
 use crate::config::{OnError, ResultMode, RunMode, Tool};
 
 /// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
@@ -19,7 +19,7 @@ use crate::config::{OnError, ResultMode, RunMode, Tool};
 ///     coordinator::{Coordinator, Nobody, Setup},
 ///     message,
 ///     policy::Native,
-///     server::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+///     server::{Invocation, Outcome, Running, Stop, Terms, Tools},
 /// };
 ///
 /// /// One tool, a function of this program.
@@ -37,7 +37,7 @@ use crate::config::{OnError, ResultMode, RunMode, Tool};
 ///     fn run<'a>(&'a self, invocation: &'a Invocation, _: &'a Stop) -> Running<'a> {
 ///         let sum: i64 = invocation.arguments.values().filter_map(|value| value.as_i64()).sum();
 ///         let outcome = Outcome::Success { content: sum.to_string() };
-///         Box::pin(async { Ran { outcome, stopped: false } })
+///         Box::pin(async { outcome.into() })
 ///     }
 /// }
 ///
@@ -148,4 +148,13 @@ pub struct Ran {
     pub outcome: Outcome,
     /// It was stopped before it ended by itself.
     pub stopped: bool,
+    /// The whole result, where it is so large that the outcome has its beginning only.
+    pub whole: Option<Spooled>,
+}
+
+impl From<Outcome> for Ran {
+    /// It ended by itself with this.
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, stopped: false, whole: None }
+    }
 }

@@ -70,6 +70,32 @@ impl Budget {
     }
 }
 
+impl Budget {
+    /// What a question may cost.
+    pub(super) fn of_a_question(self) -> Cost {
+        Cost { fuel: self.fuel, time: self.time }
+    }
+
+    /// What starting may cost, and being configured.
+    pub(super) fn to_start(self) -> Cost {
+        Cost { fuel: self.start_fuel, time: self.time }
+    }
+}
+
+/// What a call into the guest may cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    pub(super) fuel: u64,
+    pub(super) time: Duration,
+}
+
+impl Cost {
+    /// The less of both.
+    pub(super) fn min(self, other: Self) -> Self {
+        Self { fuel: self.fuel.min(other.fuel), time: self.time.min(other.time) }
+    }
+}
+
 /// A budget that was exceeded, as the error of the trap that it causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Exceeded {

@@ -1,20 +1,11 @@
 //! The engine and the clock that interrupts what runs too long: one type owns both, because a deadline without a clock never
 //! comes and a clock without deadlines kills everything.
 
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread::{self, JoinHandle, Thread},
-    time::{Duration, Instant},
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use wasmtime::{Cache, CacheConfig, Config, OptLevel};
 
-/// How often the clock ticks while a question is open: a tenth of the default budget of time, and rare enough not to matter.
-const TICK: Duration = Duration::from_millis(10);
+use super::ticker::{TICK, Ticker, Watch};
 
 /// Stack of a guest. Rust guests ask for 64 KiB of their own in linear memory; this is the engine's, for calls.
 const STACK: usize = 512 << 10;
@@ -72,7 +63,10 @@ impl Engine {
             .cranelift_opt_level(OptLevel::Speed)
             .cache(cache);
         let engine = wasmtime::Engine::new(&config).map_err(EngineError::Start)?;
-        let ticker = Ticker::start(engine.clone());
+        let ticker = Ticker::start({
+            let engine = engine.clone();
+            move || engine.increment_epoch()
+        });
         Ok(Self(Arc::new(Inner { engine, ticker })))
     }
 
@@ -92,93 +86,5 @@ impl Engine {
             .unwrap_or(u64::MAX / 2)
             .min(u64::MAX / 2)
             + 1
-    }
-}
-
-/// A thread that advances the engine's epoch while a question is open.
-struct Ticker {
-    shared: Arc<Shared>,
-    thread: Thread,
-    handle: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Shared {
-    open: AtomicUsize,
-    asleep: AtomicBool,
-    done: AtomicBool,
-}
-
-impl Ticker {
-    fn start(engine: wasmtime::Engine) -> Self {
-        let shared = Arc::new(Shared::default());
-        let handle = thread::Builder::new()
-            .name("policy-clock".to_owned())
-            .spawn({
-                let shared = shared.clone();
-                move || shared.run(&engine)
-            })
-            .expect("a thread can be started");
-        Self { shared, thread: handle.thread().clone(), handle: Some(handle) }
-    }
-
-    fn open(&self) -> Watch<'_> {
-        self.shared.open.fetch_add(1, Ordering::SeqCst);
-        // Waking costs more than a whole question, so only who sleeps is woken: at most once a tick.
-        if self.shared.asleep.swap(false, Ordering::SeqCst) {
-            self.thread.unpark();
-        }
-        Watch(&self.shared)
-    }
-}
-
-impl Shared {
-    fn run(&self, engine: &wasmtime::Engine) {
-        while !self.done.load(Ordering::SeqCst) {
-            if self.open.load(Ordering::SeqCst) == 0 {
-                self.asleep.store(true, Ordering::SeqCst);
-                // A question that opened in between has either been seen here or sees `asleep`.
-                if self.open.load(Ordering::SeqCst) == 0 && !self.done.load(Ordering::SeqCst) {
-                    thread::park();
-                }
-                self.asleep.store(false, Ordering::SeqCst);
-            } else {
-                self.sleep();
-                engine.increment_epoch();
-            }
-        }
-    }
-}
-
-impl Shared {
-    /// Lets a tick pass; less, if the clock is to stop: whoever drops it should not have to wait for the tick.
-    fn sleep(&self) {
-        let until = Instant::now() + TICK;
-        while !self.done.load(Ordering::SeqCst) {
-            match until.checked_duration_since(Instant::now()) {
-                Some(left) if !left.is_zero() => thread::park_timeout(left),
-                _ => return,
-            }
-        }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        self.shared.done.store(true, Ordering::SeqCst);
-        self.thread.unpark();
-        if let Some(handle) = self.handle.take() {
-            // It can't have panicked, and there is nobody to tell.
-            let _ = handle.join();
-        }
-    }
-}
-
-/// The clock ticks while this lives.
-pub(super) struct Watch<'a>(&'a Shared);
-
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }

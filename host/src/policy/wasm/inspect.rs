@@ -203,7 +203,7 @@ fn live(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> Lived {
     let started = Instant::now();
     let mut step = |name, instance: &Instance, budget, started: Instant| {
         let took = started.elapsed();
-        steps.push(Step { name, spent: instance.spent(budget), budget, took });
+        steps.push(Step { name, spent: instance.spent(), budget, took });
     };
     let mut instance = match Instance::start(loaded, arguments) {
         Ok(instance) => instance,
@@ -232,7 +232,7 @@ fn live(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> Lived {
     }
     let question = batch.view(0, view);
     let started = Instant::now();
-    let decision = instance.release(&question);
+    let decision = instance.release(&question, loaded.budget.of_a_question());
     step("question", &instance, fuel, started);
     (Ok(view), Some(decision), reasons)
 }

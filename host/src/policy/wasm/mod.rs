@@ -13,6 +13,8 @@ mod inspect;
 mod instance;
 mod probe;
 mod state;
+mod threads;
+mod ticker;
 mod v0_1;
 mod weigh;
 
