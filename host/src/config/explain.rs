@@ -179,16 +179,16 @@ impl Layers {
     fn known(&self, path: &[String], names: &Names) -> Result<(), ExplainError> {
         for (depth, name) in path.iter().enumerate() {
             let inside = &path[..depth];
-            let named = |known: &mut dyn Iterator<Item = &str>| {
+            let nearest_of = |known: &mut dyn Iterator<Item = &str>| {
                 let known: Vec<&str> = known.collect();
                 (!known.contains(&name.as_str())).then(|| nearest(name, known).map(str::to_owned))
             };
             let unknown = match children(inside) {
-                Children::Named(list) => named(&mut list.iter().copied()),
+                Children::Named(list) => nearest_of(&mut list.iter().copied()),
                 Children::Tools if name != "*" => {
-                    named(&mut names.tools.iter().map(String::as_str))
+                    nearest_of(&mut names.tools.iter().map(String::as_str))
                 }
-                Children::Plugins => named(&mut names.plugins.iter().map(String::as_str)),
+                Children::Plugins => nearest_of(&mut names.plugins.iter().map(String::as_str)),
                 Children::Tools | Children::Open(_) | Children::Unknown => None,
             };
             let there =

@@ -18,7 +18,7 @@ const MOST_FILES: usize = 10_000;
 const DEEPEST: usize = 255;
 
 /// Reads a file and what it extends, each file in the order in which it is to be laid over those before it.
-pub(super) fn read_with_extends(source: Source, problems: &mut Vec<Diagnostic>) -> Vec<Node> {
+pub(super) fn read_with_extends(source: &Source, problems: &mut Vec<Diagnostic>) -> Vec<Node> {
     let mut walk = Walk { open: Vec::new(), documents: Vec::new(), full: false, problems };
     walk.file(source, None);
     walk.documents
@@ -41,7 +41,7 @@ struct Extended {
 }
 
 impl Walk<'_> {
-    fn file(&mut self, source: Source, by: Option<&Place>) {
+    fn file(&mut self, source: &Source, by: Option<&Place>) {
         let path = source.path().canonicalize().unwrap_or_else(|_| source.path().to_owned());
         if let Some(by) = by {
             if self.open.contains(&path) {
@@ -68,16 +68,16 @@ impl Walk<'_> {
                 return;
             }
         }
-        let document = format::parse(&source, self.problems);
+        let document = format::parse(source, self.problems);
         let (before, after): (Vec<_>, Vec<_>) =
             self.extends(&document).into_iter().partition(|extended| !extended.after);
         self.open.push(path);
         for extended in before {
-            self.extended(&source, &extended);
+            self.extended(source, &extended);
         }
         self.documents.push(document);
         for extended in after {
-            self.extended(&source, &extended);
+            self.extended(source, &extended);
         }
         self.open.pop();
     }
@@ -137,9 +137,9 @@ impl Walk<'_> {
         if !pattern.contains(['*', '?', '[']) {
             let path = join(source.folder(), pattern);
             match Source::file(&path) {
-                Ok(source) => self.file(source, Some(place)),
+                Ok(source) => self.file(&source, Some(place)),
                 Err(problem) if path.exists() => {
-                    self.problems.push(problem.at(place, "extended here"))
+                    self.problems.push(problem.at(place, "extended here"));
                 }
                 Err(_) => self.problems.push(
                     Diagnostic::warning(format!(
@@ -171,7 +171,7 @@ impl Walk<'_> {
             match path {
                 Ok(path) if !path.is_file() || !is_configuration(&path) => {}
                 Ok(path) => match Source::file(&path) {
-                    Ok(source) => self.file(source, Some(place)),
+                    Ok(source) => self.file(&source, Some(place)),
                     Err(problem) => self.problems.push(problem.at(place, "extended here")),
                 },
                 Err(error) => self.problems.push(

@@ -100,13 +100,13 @@ pub(super) fn children<S: AsRef<str>>(path: &[S]) -> Children {
 pub(super) fn is_typed<S: AsRef<str>>(path: &[S]) -> bool {
     let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
     match path.as_slice() {
-        ["inherit"] => true,
         ["conversation", "tools", _, field] => {
             matches!(*field, "concurrency" | "fan_out" | "enable")
         }
         ["conversation", "tools", _, "concurrency", field] => *field != "key",
-        ["conversation", "tools", _, "fan_out" | "command" | "options", ..] => true,
-        ["plugins", "wasm", _, "options" | "limits", ..] => true,
+        ["inherit"]
+        | ["conversation", "tools", _, "fan_out" | "command" | "options", ..]
+        | ["plugins", "wasm", _, "options" | "limits", ..] => true,
         _ => false,
     }
 }

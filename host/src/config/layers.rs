@@ -102,7 +102,7 @@ impl Layers {
             }
             if looked.outcome == Outcome::Read {
                 match Source::file(&looked.path) {
-                    Ok(source) => closed = self.document(looked.layer, source, closed),
+                    Ok(source) => closed = self.document(looked.layer, &source, closed),
                     Err(problem) => self.problems.push(problem),
                 }
             }
@@ -133,7 +133,7 @@ impl Layers {
     /// Adds a file, or all files of a folder, and what they extend.
     pub fn path(&mut self, path: &Path) -> &mut Self {
         for source in Source::read(path, &mut self.problems) {
-            self.document(Layer::Config, source, false);
+            self.document(Layer::Config, &source, false);
         }
         self
     }
@@ -155,7 +155,7 @@ impl Layers {
         let found = std::iter::once(given).chain(extended).find(|path| path.is_file());
         match found.as_deref().map(Source::file) {
             Some(Ok(source)) => {
-                self.document(Layer::CliCfg, source, false);
+                self.document(Layer::CliCfg, &source, false);
             }
             Some(Err(problem)) => self.problems.push(problem),
             None => self.problems.push(
@@ -177,6 +177,7 @@ impl Layers {
     }
 
     /// Adds these sections of a document that has others of its own.
+    #[cfg(feature = "harness")]
     pub(crate) fn sections(&mut self, layer: Layer, source: &Source, known: &[&str]) -> &mut Self {
         self.source(layer, source);
         if let Some(Part { root: Node { value: Value::Table(table), .. }, .. }) =
@@ -218,7 +219,7 @@ impl Layers {
     }
 
     /// Adds a file and what it extends; whether later places are closed by `inherit = false`.
-    fn document(&mut self, layer: Layer, source: Source, mut closed: bool) -> bool {
+    fn document(&mut self, layer: Layer, source: &Source, mut closed: bool) -> bool {
         for root in read_with_extends(source, &mut self.problems) {
             if let Value::Table(table) = &root.value
                 && let Some(Entry { node: Node { value: Value::Bool(inherit), .. }, .. }) =

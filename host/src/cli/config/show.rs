@@ -103,7 +103,8 @@ fn text(config: &Config, layers: &Layers, about: &About, width: usize) -> String
         }
     }
     let (lifted, unset) = unlimited(config);
-    if !keys.is_empty() && !(unset.is_empty() && lifted.is_empty()) {
+    let all_limited = unset.is_empty() && lifted.is_empty();
+    if !keys.is_empty() && !all_limited {
         out.push('\n');
     }
     for (label, tools) in [("no limit", unset), ("lifted", lifted)] {

@@ -27,7 +27,7 @@ pub(in crate::config) fn parse_yaml(source: &Source, problems: &mut Vec<Diagnost
     let document = match reader.document() {
         Ok(document) => document,
         Err(problem) => {
-            problems.push(*problem);
+            problems.push(problem);
             None
         }
     };
@@ -67,7 +67,7 @@ struct Reader<'a> {
 }
 
 /// The first thing that is wrong ends the reading: what follows it is guesswork in a format of indentation.
-type Read<T> = Result<T, Box<Diagnostic>>;
+type Read<T> = Result<T, Diagnostic>;
 
 impl<'a> Reader<'a> {
     fn document(&mut self) -> Read<Option<Node>> {
@@ -94,14 +94,14 @@ impl<'a> Reader<'a> {
             Some(Err(error)) => {
                 let at = self.bytes.at(error.marker());
                 let span = at..self.source.text().ceil_char_boundary(at + 1);
-                Err(Box::new(invalid(self.source, "YAML", error.info(), span)))
+                Err(invalid(self.source, "YAML", error.info(), span))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
-    fn wrong(&self, message: &str, span: &Span) -> Box<Diagnostic> {
-        Box::new(invalid(self.source, "YAML", message, self.span(span)))
+    fn wrong(&self, message: &str, span: &Span) -> Diagnostic {
+        invalid(self.source, "YAML", message, self.span(span))
     }
 
     fn span(&self, span: &Span) -> Range<usize> {
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         loop {
             let (event, span) = self.next()?;
             if event == Event::SequenceEnd {
-                return Ok((Value::Array(items), size, self.end(end, &span)));
+                return Ok((Value::Array(items), size, end_of(end, &span)));
             }
             let (item, more) = self.node(event, span, depth + 1)?;
             end = Some(span.end);
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         loop {
             let (event, span) = self.next()?;
             if event == Event::MappingEnd {
-                return Ok((Value::Table(table), size, self.end(end, &span)));
+                return Ok((Value::Table(table), size, end_of(end, &span)));
             }
             let (name, _) = self.node(event, span, depth + 1)?;
             let (event, span) = self.next()?;
@@ -196,22 +196,14 @@ impl<'a> Reader<'a> {
                 Value::Bool(value) => value.to_string(),
                 other => {
                     let message = format!("expected a name, found {}", other.kind());
-                    return Err(Box::new(invalid(self.source, "YAML", &message, name.place.span)));
+                    return Err(invalid(self.source, "YAML", &message, name.place.span));
                 }
             };
             if let Some(first) = table.get(&text) {
                 let first: &Entry = first;
-                return Err(Box::new(twice("YAML", &text, &first.name, &name.place)));
+                return Err(twice("YAML", &text, &first.name, &name.place));
             }
             table.insert(text, Entry { name: name.place, node });
-        }
-    }
-
-    /// Where a collection ends: with its bracket, or, in block style, with its last value.
-    fn end(&self, last: Option<Marker>, end: &Span) -> Marker {
-        match last {
-            Some(last) if end.is_empty() => last,
-            _ => end.end,
         }
     }
 
@@ -240,6 +232,14 @@ impl<'a> Reader<'a> {
             None => style == ScalarStyle::Plain,
         };
         Ok(if plain { read_plain(text) } else { Value::String(text) })
+    }
+}
+
+/// Where a collection ends: with its bracket, or, in block style, with its last value.
+fn end_of(last: Option<Marker>, end: &Span) -> Marker {
+    match last {
+        Some(last) if end.is_empty() => last,
+        _ => end.end,
     }
 }
 
