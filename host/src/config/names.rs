@@ -82,8 +82,13 @@ const LONGEST: usize = 100;
 
 fn misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
     let usual = |key: &&&str| (SHORTEST - 1..=LONGEST).contains(&key.chars().count());
-    // Names that are one slip apart share what is left of them without one character, or are that.
-    let mut near: HashMap<String, Vec<&str>> = HashMap::new();
+    let alone = keys.values().any(|members| members.len() == 1 && members[0].1.key_place.is_some());
+    if !alone {
+        return;
+    }
+    // Names that are one slip apart share what is left of them without one character, or are that. Numbers stand for it: texts
+    // would cost more than everything else that is checked.
+    let mut near: HashMap<u64, Vec<&str>> = HashMap::new();
     for key in keys.keys().filter(usual) {
         for rest in shortened(key) {
             near.entry(rest).or_default().push(key);
@@ -131,10 +136,17 @@ fn misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A name, and it without each of its characters.
-fn shortened(name: &str) -> impl Iterator<Item = String> {
-    let without = |(at, c): (usize, char)| format!("{}{}", &name[..at], &name[at + c.len_utf8()..]);
-    std::iter::once(name.to_owned()).chain(name.char_indices().map(without))
+/// Numbers for a name, and for it without each of its characters.
+fn shortened(name: &str) -> impl Iterator<Item = u64> {
+    // FNV-1a: two names that share a number by chance are compared, and found to be different.
+    let number = |parts: [&str; 2]| {
+        let bytes = parts.into_iter().flat_map(str::bytes);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    let without = move |(at, c): (usize, char)| number([&name[..at], &name[at + c.len_utf8()..]]);
+    std::iter::once(number([name, ""])).chain(name.char_indices().map(without))
 }
 
 /// Whether a slip of the fingers makes one of the other: one letter more, less or other, or two swapped. Digits tell names apart
