@@ -450,7 +450,7 @@ fn a_policy_that_may_not_be_asked() {
     assert!(!ended.stderr().contains("warning"), "{}", ended.stderr());
     let ended = config(&dir, &["show", "--config", "p.toml"]).code(0);
     assert!(
-        ended.stdout().contains("policy    delay, delay.wasm\ndigest    sha256:"),
+        ended.stdout().contains("policy    delay, ./delay.wasm\ndigest    sha256:"),
         "{}",
         ended.stdout()
     );

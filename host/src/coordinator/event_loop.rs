@@ -211,9 +211,7 @@ impl Coordinator {
         let people = self.people.clone();
         let mut asked: Option<JoinHandle<Answered>> = None;
         let mut open: Asked<'_> = None;
-        for call in calls {
-            self.submit(call, None);
-        }
+        self.submit(calls.into_iter().map(|call| (call, None)));
         loop {
             let now = self.now();
             self.drain(now, observer);
@@ -333,10 +331,25 @@ impl Coordinator {
             .unwrap_or(Instant::MAX)
     }
 
-    fn submit(&mut self, resumed: Resumed, asker: Option<Asker>) {
+    /// Adds tool calls at the end of the written order, and then prepares them.
+    fn submit(&mut self, calls: impl Iterator<Item = (Resumed, Option<Asker>)>) {
         let now = self.now();
-        let Resumed { request, responses } = resumed;
-        let (place, first) = (self.parents.len(), self.requests.len());
+        let first = self.requests.len();
+        for (call, asker) in calls {
+            self.add(now, call, asker);
+        }
+        for place in first..self.requests.len() {
+            if self.responses[place].is_none()
+                && let Ok(call) = CallId::try_from(place)
+            {
+                self.prepare(now, call);
+            }
+        }
+    }
+
+    fn add(&mut self, now: Instant, call: Resumed, asker: Option<Asker>) {
+        let Resumed { request, responses } = call;
+        let place = self.parents.len();
         let parent = u32::try_from(place).unwrap_or(u32::MAX);
         let tool = self.tools.get(&request.name).copied();
         let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
@@ -354,15 +367,6 @@ impl Coordinator {
             };
             self.responses.push(response);
         }
-        for place in first..self.requests.len() {
-            if self.responses[place].is_none()
-                && let Ok(call) = CallId::try_from(place)
-            {
-                self.prepare(now, call);
-            }
-        }
-        // Without a call of its own, that has its response already.
-        self.answer_ticket(place);
     }
 
     /// Approves a call, has it approved, or settles it because it can't run.
@@ -432,7 +436,9 @@ impl Coordinator {
         let now = self.now();
         tracing::debug!(target: "people", "{}", command.word());
         match command {
-            Command::Submit(request, asker) => self.submit(request.into(), Some(asker)),
+            Command::Submit(request, asker) => {
+                self.submit(std::iter::once((request.into(), Some(asker))));
+            }
             Command::Withdraw(ticket) => self.withdraw(now, ticket),
             Command::Close(hold) => self.close(hold),
             Command::Cancel(message) => {

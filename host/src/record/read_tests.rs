@@ -125,7 +125,7 @@ fn a_record_as_it_is_written() {
     insta::assert_snapshot!(String::from_utf8(text).expect("it is text"), @r###"
     {"format":"jp-policy.record","version":1,"time":"1970-01-01T00:00:00Z","policy":{"name":"default"},"guard":"limit","on_fault":"default","tools":[{"name":"edit","key":0},{"name":"read","fan_out":"continue"}],"keys":[{"name":"disk","limit":1}],"options":{},"arguments":false}
     {"at":5,"event":"submitted","call":0,"id":"c1","tool":"edit","parent":0}
-    {"at":5,"event":"submitted","call":1,"id":"c2","tool":"edit","parent":1}
+    {"at":5,"event":"submitted","call":1,"id":"c2","tool":"edit","parent":1,"of":"c1"}
     {"at":5,"event":"submitted","call":2,"id":"c3","tool":"nope","parent":2}
     {"at":5,"event":"settled","call":2,"how":"not-run"}
     {"at":5,"event":"parked","call":0}
