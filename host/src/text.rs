@@ -2,9 +2,10 @@
 
 /// Whether a character may reach a terminal as it is: no control character, no line break, nothing that changes direction.
 fn is_plain(character: char) -> bool {
-    matches!(character, '"' | '\'' | '\\')
-        || character.escape_debug().count() == 1
-        || is_mark(character)
+    if character.is_ascii() {
+        return !character.is_ascii_control();
+    }
+    character.escape_debug().count() == 1 || is_mark(character)
 }
 
 /// Combining marks: `escape_debug` escapes them too, but they are letters' parts in many scripts.

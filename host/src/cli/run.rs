@@ -445,7 +445,7 @@ fn print(finished: &Finished, format: Format) -> Result<()> {
                     faults: faults.collect(),
                 },
             };
-            serde_json::to_writer_pretty(&mut out, &envelope)?;
+            serde_json::to_writer_pretty(&mut out, &envelope).map_err(io::Error::from)?;
             writeln!(out)?;
         }
         Format::Text => {

@@ -25,7 +25,7 @@ const STDOUT: usize = 16 << 20;
 const STDERR: usize = 64 << 10;
 
 /// Bytes that are read at once: each process that runs has room for two of these.
-const CHUNK: usize = 8 << 10;
+const CHUNK: usize = 32 << 10;
 
 /// How long a process that was asked to stop may take before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
