@@ -37,7 +37,10 @@ impl Tools for Notes {
         Box::pin(async move {
             if invocation.tool == "hangs" {
                 stop.gently.cancelled().await;
-                return jp_policy::server::Ran { stopped: true, ..Outcome::error("stopped").into() };
+                return jp_policy::server::Ran {
+                    stopped: true,
+                    ..Outcome::error("stopped").into()
+                };
             }
             tokio::task::yield_now().await;
             Outcome::Success { content: n.to_string() }.into()
@@ -106,8 +109,7 @@ async fn connect(desk: &Arc<Desk>) -> Client {
     let (read, write) = tokio::io::split(near);
     let mut client = Client { read: BufReader::new(read), write };
     let info = json!({ "name": "test", "version": "1" });
-    let hello =
-        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
     client
         .send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }))
         .await;
@@ -148,7 +150,9 @@ fn two_clients_share_the_limits_and_one_that_goes_leaves_nothing() {
         second.call(1, "keyed", 2).await;
         let cancel = json!({ "requestId": 1, "reason": "enough" });
         first
-            .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }))
+            .send(
+                &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }),
+            )
             .await;
         assert_eq!(second.receive().await["result"]["content"][0]["text"], "2");
         assert_eq!(*begun.lock().expect("no test panics here"), [1, 2]);
