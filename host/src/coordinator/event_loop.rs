@@ -278,7 +278,7 @@ impl Coordinator {
                 () = clock::wait(now, wake.unwrap_or(now)), if wake.is_some() => {}
             }
         }
-        let responses = self.all_responses();
+        let responses = self.take_responses();
         let arguments =
             (0..).map_while(|call| Some(self.arguments.get(call)?.to_string())).collect();
         Finished { responses, record: self.record, arguments, cost: self.cost }
@@ -349,8 +349,7 @@ impl Coordinator {
 
     fn add(&mut self, now: Instant, call: Resumed, asker: Option<Asker>) {
         let Resumed { request, responses } = call;
-        let place = self.parents.len();
-        let parent = u32::try_from(place).unwrap_or(u32::MAX);
+        let parent = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         let tool = self.tools.get(&request.name).copied();
         let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
         // A tool that nobody knows has no key: its call is settled before it could matter.
@@ -502,7 +501,7 @@ impl Coordinator {
 }
 
 /// A call's arguments as the policy sees them: none, if they can't be read.
-fn as_json(request: &Request) -> String {
+pub(super) fn as_json(request: &Request) -> String {
     let none = Map::new();
     let arguments = request.arguments.as_ref().unwrap_or(&none);
     // A map of JSON values can always be written.

@@ -1,7 +1,5 @@
 //! Executions: runs of tools from their release until they have ended.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value as Json};
 use tokio::{
     sync::mpsc::UnboundedSender,
@@ -224,11 +222,7 @@ impl Coordinator {
             (ResultMode::Ask | ResultMode::Edit, Some(response)) => {
                 let prompt = Prompt::Review {
                     tool: request.name.clone(),
-                    // Where the whole can't be read, its beginning is what there is to see.
-                    content: response
-                        .text()
-                        .unwrap_or(Cow::Borrowed(&response.content))
-                        .into_owned(),
+                    content: response.text_or_beginning().into_owned(),
                     edit: mode == ResultMode::Edit,
                 };
                 self.prompts.push_back(Open { call, execution: None, prompt });

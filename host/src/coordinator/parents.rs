@@ -1,6 +1,6 @@
 //! Tool calls as the assistant wrote them: each is one call of the batch, or, fanned out, one for each of its operations.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -19,12 +19,10 @@ use crate::{
 
 /// A tool call.
 pub(super) struct Parent {
-    id: String,
-    name: String,
-    /// Its calls in the batch.
+    /// Its calls in the batch, one at least.
     calls: Range<usize>,
-    /// Whether it has operations.
-    fanned: bool,
+    /// Its id, if it has operations: they have ids of their own.
+    fanned_id: Option<String>,
     /// Shut once an operation has failed, where that stops the others.
     gate: Option<Gate>,
     /// How many of its calls have no response yet.
@@ -46,15 +44,15 @@ struct Operation<'a> {
 impl Parent {
     /// Its id, if it has operations.
     pub(super) fn fanned_id(&self) -> Option<&str> {
-        self.fanned.then_some(self.id.as_str())
+        self.fanned_id.as_deref()
     }
 
     /// The response, once every call of it has one.
     fn response(&self, responses: &[Option<Response>], record: &Record) -> Option<Response> {
         let own = responses.get(self.calls.clone())?;
-        if !self.fanned {
+        let Some(id) = &self.fanned_id else {
             return own.first()?.clone();
-        }
+        };
         let own: Vec<&Response> = own.iter().map(Option::as_ref).collect::<Option<_>>()?;
         let count = |status| own.iter().filter(|response| response.status == status).count();
         // What is worst is what the call is: the list tells the rest.
@@ -62,9 +60,7 @@ impl Parent {
         let status = worst.into_iter().find(|status| count(*status) > 0).unwrap_or(Status::Ok);
         let ran = record.calls.get(self.calls.clone())?.iter().map(|call| !call.runs.is_empty());
         let lines = (1..).zip(own.iter().zip(ran)).map(|(place, (response, ran))| {
-            // Where the whole can't be read, its beginning is what there is.
-            let content = response.text().unwrap_or(Cow::Borrowed(&response.content));
-            let content = &*content;
+            let content = &*response.text_or_beginning();
             // What never started is told apart from what was stopped.
             let status = match response.status {
                 Status::Cancelled if !ran => Status::NotRun,
@@ -76,7 +72,8 @@ impl Parent {
         let content = format!("[{}]", lines.collect::<Vec<_>>().join(",\n"));
         let transient = count(Status::Error) > 0
             && own.iter().all(|own| own.status != Status::Error || own.transient);
-        Some(Response { transient, ..Response::new(&self.id, &self.name, status, content) })
+        let name = &own.first()?.name;
+        Some(Response { transient, ..Response::new(id, name, status, content) })
     }
 }
 
@@ -84,32 +81,36 @@ impl Coordinator {
     /// The calls of a tool call that comes next.
     pub(super) fn take_apart(&mut self, request: Request, asker: Option<Asker>) -> Vec<Request> {
         let on_error = self.server.terms(&request.name).and_then(|terms| terms.fan_out);
-        let (id, name) = (request.id.clone(), request.name.clone());
         let parts = match (&request.arguments, on_error) {
             (Ok(arguments), Some(_)) => parts(arguments),
             _ => Parts::One,
         };
-        let fanned = matches!(parts, Parts::Operations(_));
+        let mut fanned_id = None;
         let calls = match parts {
             Parts::One => vec![request],
             Parts::Wrong(why) => vec![Request { arguments: Err(why), ..request }],
-            Parts::Operations(operations) => (1..)
-                .zip(operations)
-                .map(|(place, arguments)| Request {
+            Parts::Operations(operations) => {
+                let Request { id, name, .. } = request;
+                let operations = (1..).zip(operations);
+                let calls = operations.map(|(place, arguments)| Request {
                     id: format!("{id}.{place}"),
                     name: name.clone(),
                     arguments,
-                })
-                .collect(),
+                });
+                let calls = calls.collect();
+                fanned_id = Some(id);
+                calls
+            }
         };
         let first = self.requests.len();
-        let gate = (fanned && on_error == Some(OnError::Stop)).then(Gate::default);
+        let stops = fanned_id.is_some() && on_error == Some(OnError::Stop);
+        let gate = stops.then(Gate::default);
         let range = first..first + calls.len();
         let left = calls.len();
         if let Some(asker) = &asker {
             self.tickets.insert(asker.number, self.parents.len());
         }
-        self.parents.push(Parent { id, name, calls: range, fanned, gate, left, asker });
+        self.parents.push(Parent { calls: range, fanned_id, gate, left, asker });
         calls
     }
 
@@ -123,23 +124,15 @@ impl Coordinator {
         self.parents.get(place as usize)
     }
 
-    /// A call has its response: so has its tool call, if it was the last one.
+    /// A call has its response. If it was the last one of its tool call, that has its own, for whoever waits for it.
     pub(super) fn hand_over(&mut self, call: CallId) {
-        let Some(place) = self.record.calls.get(call as usize).map(|call| call.parent) else {
+        let place = self.record.calls.get(call as usize).map(|call| call.parent as usize);
+        let Some(parent) = place.and_then(|place| self.parents.get_mut(place)) else {
             return;
         };
-        if let Some(parent) = self.parents.get_mut(place as usize) {
-            parent.left = parent.left.saturating_sub(1);
-        }
-        self.answer_ticket(place as usize);
-    }
-
-    /// Gives a tool call's response to who waits for it, if it is there.
-    pub(super) fn answer_ticket(&mut self, place: usize) {
-        let Some(parent) = self.parents.get_mut(place).filter(|parent| parent.left == 0) else {
-            return;
-        };
-        if let Some(asker) = parent.asker.take()
+        parent.left = parent.left.saturating_sub(1);
+        if parent.left == 0
+            && let Some(asker) = parent.asker.take()
             && let Some(response) = parent.response(&self.responses, &self.record)
         {
             self.tickets.remove(&asker.number);
@@ -162,12 +155,18 @@ impl Coordinator {
         }
     }
 
-    /// One response for each tool call, in written order.
-    pub(super) fn all_responses(&self) -> Vec<Response> {
+    /// One response for each tool call, in written order; taken out of those of the calls.
+    pub(super) fn take_responses(&mut self) -> Vec<Response> {
         let responses = self.parents.iter().map(|parent| {
+            let response = match &parent.fanned_id {
+                None => self.responses.get_mut(parent.calls.start).and_then(Option::take),
+                Some(_) => parent.response(&self.responses, &self.record),
+            };
             // Unreachable: a settled call has its response. A lost call would be worse than a plain answer.
-            parent.response(&self.responses, &self.record).unwrap_or_else(|| {
-                Response::new(&parent.id, &parent.name, Status::Error, "no response")
+            response.unwrap_or_else(|| {
+                let request = &self.requests[parent.calls.start];
+                let id = parent.fanned_id.as_ref().unwrap_or(&request.id);
+                Response::new(id, &request.name, Status::Error, "no response")
             })
         });
         responses.collect()

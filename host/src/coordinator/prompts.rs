@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin};
 use serde_json::{Map, Value as Json};
 
 use super::{
-    event_loop::Coordinator,
+    event_loop::{Coordinator, as_json},
     people::{Approval, Prompt, Reply, Review},
     response::{Response, Status},
 };
@@ -77,8 +77,8 @@ impl Coordinator {
             let prompt = Prompt::Approve { tool, arguments, edit: true, problem };
             return self.prompts.push_front(Open { call, execution: None, prompt });
         }
-        self.arguments.replace(call, Json::Object(arguments.clone()).to_string());
         request.arguments = Ok(arguments);
+        self.arguments.replace(call, as_json(request));
         self.record.rename(call, request.title());
         self.scheduler.approve(self.now(), call);
     }

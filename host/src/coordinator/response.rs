@@ -82,6 +82,11 @@ impl Response {
         }
     }
 
+    /// The whole content, or, where that can't be read, its beginning: what there is.
+    pub fn text_or_beginning(&self) -> Cow<'_, str> {
+        self.text().unwrap_or(Cow::Borrowed(&self.content))
+    }
+
     /// Writes the whole content out, without having it in memory.
     pub fn write_to(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         match &self.whole {
