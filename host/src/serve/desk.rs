@@ -1,7 +1,7 @@
 //! Where the calls of all clients come in.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fmt::Write as _,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
@@ -92,28 +92,37 @@ impl Desk {
         &self.config
     }
 
-    /// Hands a call in. The written order is the order in which this is called, whoever calls it.
+    /// Hands a call in. The written order is the order in which this is called, whoever calls it. Where a call stands is found out
+    /// for those only that are `watched`: it costs more than the decisions do.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
-    pub fn submit(&self, tool: String, arguments: Map<String, Json>) -> Result<Pending, Refusal> {
+    pub fn submit(
+        &self,
+        tool: String,
+        arguments: Map<String, Json>,
+        watched: bool,
+    ) -> Result<Pending, Refusal> {
         let mut batch = self.lock();
         if batch.submitter.is_none() {
             let mut coordinator = self.coordinator()?;
             batch.submitter = Some(coordinator.submitter());
             batch.places = Places::default();
-            let mut observer = Watcher { places: batch.places.clone(), parked: Vec::new() };
+            let mut observer = Watcher { places: batch.places.clone(), parked: BTreeSet::new() };
             tokio::spawn(async move { coordinator.run(Vec::new(), &mut observer).await });
         }
         batch.left += 1;
         let id = self.next.fetch_add(1, Ordering::Relaxed).to_string();
-        let (sender, place) = watch::channel(Place::default());
-        lock(&batch.places).insert(id.clone(), sender);
+        let place = watched.then(|| {
+            let (sender, place) = watch::channel(Place::default());
+            lock(&batch.places).insert(id.clone(), sender);
+            place
+        });
         let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments) };
         let submitter = batch.submitter.as_ref().expect("it was made where there was none");
         let ticket = submitter.submit(request);
-        Ok(Pending { id, ticket: Some(ticket), place, desk: self.me.clone(), answered: false })
+        Ok(Pending { id, ticket: Some(ticket), place, desk: self.me.clone() })
     }
 
     fn coordinator(&self) -> Result<Coordinator, Refusal> {
@@ -158,23 +167,23 @@ impl Desk {
 /// A call that was handed in. Dropped before it has its response, it is withdrawn.
 pub struct Pending {
     id: String,
-    /// Until it is dropped.
+    /// Until it has its response.
     ticket: Option<Ticket>,
-    place: watch::Receiver<Place>,
+    place: Option<watch::Receiver<Place>>,
     desk: Weak<Desk>,
-    answered: bool,
 }
 
 impl Pending {
     /// Waits for the response. May be dropped and asked for again, until it was given once.
     pub async fn response(&mut self) -> Option<Response> {
         let response = self.ticket.as_mut()?.response().await;
-        self.answer();
+        self.ticket = None;
+        done(&self.desk, &self.id);
         response
     }
 
-    /// Where it stands, and will.
-    pub fn place(&self) -> watch::Receiver<Place> {
+    /// Where it stands, and will; none, if it is not watched.
+    pub fn place(&self) -> Option<watch::Receiver<Place>> {
         self.place.clone()
     }
 
@@ -184,19 +193,11 @@ impl Pending {
             ticket.withdraw();
         }
     }
-
-    fn answer(&mut self) {
-        if !std::mem::replace(&mut self.answered, true)
-            && let Some(desk) = self.desk.upgrade()
-        {
-            desk.done(&self.id);
-        }
-    }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let Some(mut ticket) = self.ticket.take().filter(|_| !self.answered) else {
+        let Some(mut ticket) = self.ticket.take() else {
             return;
         };
         ticket.withdraw();
@@ -206,27 +207,38 @@ impl Drop for Pending {
             runtime.spawn(async move {
                 // Nobody wants it.
                 let _ = ticket.response().await;
-                if let Some(desk) = desk.upgrade() {
-                    desk.done(&id);
-                }
+                done(&desk, &id);
             });
         }
     }
 }
 
-/// Tells waiting calls where they stand.
+/// Tells a desk, if it is still there, that a call has its response.
+fn done(desk: &Weak<Desk>, id: &str) {
+    if let Some(desk) = desk.upgrade() {
+        desk.done(id);
+    }
+}
+
+/// Tells waiting calls where they stand, those that are watched.
 struct Watcher {
     places: Places,
-    parked: Vec<CallId>,
+    /// The watched calls in line.
+    parked: BTreeSet<CallId>,
 }
 
 impl Watcher {
-    fn tell(&self, call: CallId, snapshot: &Snapshot<'_>, place: Place) {
-        let Some(request) = snapshot.requests.get(call as usize) else {
-            return;
-        };
-        let id = snapshot.operation_of(call).unwrap_or(&request.id);
-        if let Some(sender) = lock(&self.places).get(id) {
+    /// The id by which a call is watched: its own, or that of the tool call that it is an operation of.
+    fn id<'a>(call: CallId, snapshot: &Snapshot<'a>) -> Option<&'a str> {
+        let own = || snapshot.requests.get(call as usize).map(|request| request.id.as_str());
+        snapshot.operation_of(call).or_else(own)
+    }
+
+    fn tell(&self, call: CallId, snapshot: &Snapshot<'_>, place: impl FnOnce() -> Place) {
+        let places = lock(&self.places);
+        let sender = Self::id(call, snapshot).and_then(|id| places.get(id));
+        if let Some(sender) = sender {
+            let place = place();
             sender.send_if_modified(|known| {
                 let moved = *known != place;
                 *known = place;
@@ -239,19 +251,26 @@ impl Watcher {
 impl Observer for Watcher {
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
         match &event.kind {
-            EventKind::Parked(call) => self.parked.push(*call),
-            EventKind::Released(call, _) => {
-                self.parked.retain(|parked| parked != call);
-                self.tell(*call, snapshot, Place::Running);
+            EventKind::Parked(call) => {
+                let watched = |id: &str| lock(&self.places).contains_key(id);
+                if Self::id(*call, snapshot).is_some_and(watched) {
+                    self.parked.insert(*call);
+                }
             }
-            EventKind::Settled(call, _) => self.parked.retain(|parked| parked != call),
+            EventKind::Released(call, _) => {
+                self.parked.remove(call);
+                self.tell(*call, snapshot, || Place::Running);
+            }
+            EventKind::Settled(call, _) => {
+                self.parked.remove(call);
+            }
             _ => {}
         }
     }
 
     fn decided(&mut self, snapshot: &Snapshot<'_>) {
         for call in &self.parked {
-            self.tell(*call, snapshot, Place::Queued(why(*call, snapshot)));
+            self.tell(*call, snapshot, || Place::Queued(why(*call, snapshot)));
         }
     }
 }

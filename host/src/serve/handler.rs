@@ -1,17 +1,18 @@
 //! Answers a client's requests.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-        ServerConfig, Tool as McpTool,
+        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        ServerCapabilities, ServerConfig, Tool as McpTool,
     },
     service::RequestContext,
 };
 use serde_json::{Map, Value as Json, json};
+use tokio::sync::watch;
 
 use super::{Desk, Place, ordered::HandedIn};
 use crate::{
@@ -56,18 +57,18 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let token = context.meta.get_progress_token();
         let handed_in = context.extensions.get::<HandedIn>().and_then(HandedIn::take);
         let mut pending = match handed_in {
             Some(pending) => pending,
             // A connection that does not fix the order has none to keep.
             None => {
                 let arguments = request.arguments.unwrap_or_default();
-                self.desk.submit(request.name.to_string(), arguments)
+                self.desk.submit(request.name.to_string(), arguments, token.is_some())
             }
         }
         .map_err(|refusal| refused(&refusal))?;
-        let token = context.meta.get_progress_token();
-        let mut place = pending.place();
+        let mut watched = token.zip(pending.place());
         let mut steps = 0.0;
         loop {
             tokio::select! {
@@ -75,15 +76,14 @@ impl ServerHandler for Handler {
                     let response = response.ok_or_else(|| ErrorData::internal_error("the batch was lost", None))?;
                     return Ok(result(&response).into());
                 }
-                Ok(()) = place.changed(), if token.is_some() => {
-                    let Some(token) = &token else { continue };
+                Some((token, place)) = moved(&mut watched) => {
                     steps += 1.0;
-                    let message = match place.borrow_and_update().clone() {
+                    let message = match place {
                         Place::Submitted => continue,
                         Place::Queued(why) => why,
                         Place::Running => "running".to_owned(),
                     };
-                    let mut progress = ProgressNotificationParam::new(token.clone(), steps);
+                    let mut progress = ProgressNotificationParam::new(token, steps);
                     progress.message = Some(message);
                     // A client that is gone is noticed elsewhere.
                     let _ = context.peer.notify_progress(progress).await;
@@ -99,6 +99,15 @@ impl ServerHandler for Handler {
     }
 }
 
+/// Waits until a watched call stands somewhere else; none, if it is not watched, or does not move any more.
+async fn moved(
+    watched: &mut Option<(ProgressToken, watch::Receiver<Place>)>,
+) -> Option<(ProgressToken, Place)> {
+    let (token, place) = watched.as_mut()?;
+    place.changed().await.ok()?;
+    Some((token.clone(), place.borrow_and_update().clone()))
+}
+
 fn refused(refusal: &Refusal) -> ErrorData {
     ErrorData::internal_error(
         format!("the release policy refuses the configuration: {refusal}"),
@@ -108,9 +117,7 @@ fn refused(refusal: &Refusal) -> ErrorData {
 
 /// A response as MCP has it: the text, and whether it is an error.
 fn result(response: &Response) -> CallToolResult {
-    // Where the whole can't be read, its beginning is what there is.
-    let text = response.text().map_or_else(|_| response.content.clone(), Cow::into_owned);
-    let content = vec![ContentBlock::text(text)];
+    let content = vec![ContentBlock::text(response.text_or_beginning())];
     match response.status {
         Status::Ok => CallToolResult::success(content),
         Status::Error | Status::NotRun | Status::Cancelled => CallToolResult::error(content),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::{
     RoleServer,
-    model::{CallToolRequest, ClientRequest, GetExtensions as _, JsonRpcMessage, JsonRpcRequest},
+    model::{ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage, JsonRpcRequest},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -38,16 +38,16 @@ impl<T> Ordered<T> {
     }
 
     fn hand_in(&self, message: &mut RxJsonRpcMessage<RoleServer>) {
-        let JsonRpcMessage::Request(JsonRpcRequest {
-            request: ClientRequest::CallToolRequest(request),
-            ..
-        }) = message
-        else {
+        let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message else {
             return;
         };
-        let CallToolRequest { params, .. } = &*request;
-        let arguments = params.arguments.clone().unwrap_or_default();
-        let pending = self.desk.submit(params.name.to_string(), arguments);
+        let watched = request.get_meta().get_progress_token().is_some();
+        let ClientRequest::CallToolRequest(request) = request else {
+            return;
+        };
+        // Who answers takes the call from the request, and has no use for its arguments.
+        let arguments = request.params.arguments.take().unwrap_or_default();
+        let pending = self.desk.submit(request.params.name.to_string(), arguments, watched);
         let handed_in = HandedIn(Arc::new(Mutex::new(Some(pending))));
         request.extensions_mut().insert(handed_in);
     }
