@@ -29,6 +29,7 @@ mod signals;
 mod simulate;
 mod terminal;
 mod test;
+mod tool_args;
 
 use std::{io::Write as _, process::ExitCode};
 

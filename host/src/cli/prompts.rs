@@ -1,13 +1,6 @@
 //! Asks the person at the terminal.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use inquire::{Confirm, InquireError, Select, Text};
 use serde_json::Value as Json;
@@ -47,31 +40,23 @@ impl People for Person {
         {
             return Box::pin(std::future::ready(Reply::Approval(approval)));
         }
-        let open = Waited(Arc::new(AtomicBool::new(true)));
+        // There for as long as somebody waits for the reply.
+        let waited = Arc::new(());
         Box::pin(async move {
-            let (fallback, waited) = (prompt.clone(), open.0.clone());
+            let (fallback, still) = (prompt.clone(), Arc::downgrade(&waited));
             let asked = tokio::task::spawn_blocking(move || {
                 screen.suspended(|| {
                     // Another prompt may have had the screen until nobody wanted this one any more.
-                    if !waited.load(Ordering::SeqCst) {
+                    if still.upgrade().is_none() {
                         return Reply::Again;
                     }
                     ask(&prompt, &remembered, &signals)
                 })
             });
             let reply = asked.await.unwrap_or_else(|_| dismissed(&fallback));
-            drop(open);
+            drop(waited);
             reply
         })
-    }
-}
-
-/// Whether somebody waits for the reply: the future is there.
-struct Waited(Arc<AtomicBool>);
-
-impl Drop for Waited {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::SeqCst);
     }
 }
 

@@ -22,13 +22,14 @@ use super::{
     limits::enough_open_files,
     live::Live,
     log_file,
-    policy::{PolicyArgs, refused},
+    policy::refused,
     prompts::Person,
     recording::{Recording, Watch},
     say,
     screen::Screen,
     signals::Signals,
     terminal::Terminal,
+    tool_args::{ToolArgs, event_loop},
 };
 use crate::{
     batch::Carried,
@@ -78,16 +79,7 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
-    policy: PolicyArgs,
-    /// Run everything at once
-    #[arg(long, conflicts_with = "policy")]
-    no_limits: bool,
-    /// Stop a call that runs longer than this, for instance 30s
-    #[arg(long, value_name = "DURATION", value_parser = more_than_nothing)]
-    timeout: Option<Duration>,
-    /// The folder that the calls run in
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
-    workspace: PathBuf,
+    tools: ToolArgs,
     /// Run in a copy of the workspace, and throw it away afterwards
     #[arg(long)]
     scratch: bool,
@@ -117,17 +109,6 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// A duration in which something can happen.
-pub(super) fn more_than_nothing(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => {
-            Err("no call ends within no time: expected more than 0s, for instance 30s".to_owned())
-        }
-        Ok(time) => Ok(time),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Approve {
     /// Approve them
@@ -153,11 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             diagnostics::warn(warning);
         }
     }
-    if args.no_limits {
-        for tool in config.tools.values_mut() {
-            tool.concurrency = None;
-        }
-    }
+    args.tools.lift(&mut config);
     let guard = match Guard::start() {
         Ok(guard) => Some(Arc::new(guard)),
         Err(error) => {
@@ -168,19 +145,19 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     };
     let (root, _scratch) = workspace(args, guard.as_deref())?;
-    let engine = args.policy.cache.engine_and(|error| {
+    let engine = args.tools.policy.cache.engine_and(|error| {
         if !args.quiet {
             diagnostics::warn(&error.to_string());
         }
     })?;
-    let blueprint = args.policy.load(&engine, &config)?;
+    let blueprint = args.tools.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
     let signals = Signals::new(screen.clone(), has_person());
     let terminal = Terminal::prepared(&screen);
     let mut recording = match &args.record {
         Some(path) => Some(Recording::start(
             path,
-            args.policy.policy.as_deref(),
+            args.tools.policy.policy.as_deref(),
             args.record_arguments,
             &config,
             &blueprint,
@@ -198,13 +175,11 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         server: Arc::new(server),
         blueprint: &blueprint,
         people: people(args.approve, &screen, &signals)?,
-        timeout: args.timeout,
+        timeout: args.tools.timeout,
         carried: Carried::default(),
     };
     enough_open_files()?;
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).enable_all().build();
-    let runtime = runtime.context("failed to start the event loop")?;
+    let runtime = event_loop()?;
     let start = Instant::now();
     let finished = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {
@@ -272,12 +247,7 @@ fn read_batch(path: &Path) -> Result<Requests> {
 
 /// The folder that calls run in, and what has to live as long as it is needed.
 fn workspace(args: &Args, guard: Option<&Guard>) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
-    let root = args.workspace.canonicalize();
-    let root =
-        root.with_context(|| format!("failed to open workspace `{}`", args.workspace.display()))?;
-    if !root.is_dir() {
-        bail!("workspace `{}` is not a folder", args.workspace.display());
-    }
+    let root = args.tools.root()?;
     if !args.scratch {
         return Ok((root, None));
     }
@@ -286,8 +256,9 @@ fn workspace(args: &Args, guard: Option<&Guard>) -> Result<(PathBuf, Option<temp
         guard.scratch(scratch.path());
     }
     let skipped = scratch.path().canonicalize().context("failed to open the scratch folder")?;
-    copy(&root, scratch.path(), &skipped)
-        .with_context(|| format!("failed to copy workspace `{}`", args.workspace.display()))?;
+    copy(&root, scratch.path(), &skipped).with_context(|| {
+        format!("failed to copy workspace `{}`", args.tools.workspace().display())
+    })?;
     Ok((scratch.path().to_owned(), Some(scratch)))
 }
 

@@ -16,8 +16,9 @@ use super::{
     guard::Guard,
     limits::enough_open_files,
     log_file,
-    policy::{PolicyArgs, refused},
-    run::more_than_nothing,
+    policy::refused,
+    signals::Endings,
+    tool_args::{ToolArgs, event_loop},
 };
 use crate::{
     coordinator::Nobody,
@@ -39,16 +40,7 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
-    policy: PolicyArgs,
-    /// Run everything at once
-    #[arg(long, conflicts_with = "policy")]
-    no_limits: bool,
-    /// Stop a call that runs longer than this, for instance 30s
-    #[arg(long, value_name = "DURATION", value_parser = more_than_nothing)]
-    timeout: Option<Duration>,
-    /// The folder that the calls run in
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
-    workspace: PathBuf,
+    tools: ToolArgs,
     /// What becomes of calls that want approval: agents ask before they call, so nobody is asked twice
     #[arg(long, value_enum, value_name = "WHICH", default_value = "all")]
     approve: Approve,
@@ -74,31 +66,23 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     }
     let mut config = args.config.load()?;
     diagnostics::print(&config.warnings);
-    if args.no_limits {
-        for tool in config.tools.values_mut() {
-            tool.concurrency = None;
-        }
-    }
+    args.tools.lift(&mut config);
     if std::io::stdin().is_terminal() {
         bail!("`serve` speaks MCP on standard input, and that is a terminal; an agent starts it");
     }
-    let root = args.workspace.canonicalize();
-    let root =
-        root.with_context(|| format!("failed to open workspace `{}`", args.workspace.display()))?;
+    let root = args.tools.root()?;
     let guard = Guard::start().map(Arc::new);
     let guard = guard.context("failed to start the process that cleans up after this one")?;
-    let engine = args.policy.engine()?;
-    let blueprint = args.policy.load(&engine, &config)?;
+    let engine = args.tools.policy.engine()?;
+    let blueprint = args.tools.policy.load(&engine, &config)?;
     let config = Arc::new(config);
     let server = Server::new(&config, Workspace { root, ..Workspace::default() });
     let tools = Arc::new(server.watched_by(guard));
     let people = Arc::new(Nobody { approve: args.approve == Approve::All });
     enough_open_files()?;
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).enable_all().build();
-    let runtime = runtime.context("failed to start the event loop")?;
+    let runtime = event_loop()?;
     let blueprint = Arc::new(blueprint);
-    let desk = Desk::new(config.clone(), tools, blueprint.clone(), people, args.timeout);
+    let desk = Desk::new(config.clone(), tools, blueprint.clone(), people, args.tools.timeout);
     let desk = desk.map_err(|refusal| refused(&config, &*blueprint, refusal))?;
     let ended = runtime.block_on(serve(desk));
     runtime.shutdown_timeout(LEAVE);
@@ -111,12 +95,14 @@ async fn serve(desk: Arc<Desk>) -> Result<Exit> {
     let service = serve_server(Handler::new(desk.clone()), connection).await;
     let service = service.context("failed to begin with the client")?;
     let stop = service.cancellation_token();
+    // Before the client has said hello, a signal may end the program as it ends any.
+    let mut endings = Endings::new();
     let exit = tokio::select! {
         ended = service.waiting() => {
             ended.context("the connection ended abnormally")?;
             Exit::Fine
         }
-        () = interrupted() => {
+        _ = endings.next() => {
             stop.cancel();
             Exit::Interrupted
         }
@@ -124,27 +110,4 @@ async fn serve(desk: Arc<Desk>) -> Result<Exit> {
     // What the client has left behind is withdrawn with its requests; it is gone when the desk is idle.
     let _ = tokio::time::timeout(LEAVE, desk.idle()).await;
     Ok(exit)
-}
-
-/// Waits for a signal that ends programs.
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
 }

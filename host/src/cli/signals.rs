@@ -47,30 +47,15 @@ impl Signals {
     }
 
     /// Listens for as long as it is polled.
-    #[cfg(unix)]
     pub(super) async fn listen(self: Arc<Self>, handle: Handle) {
-        use tokio::signal::unix::{SignalKind, signal};
-
         // It is listened to one batch only.
         let _ = self.handle.set(handle);
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-            return std::future::pending().await;
-        };
+        let mut endings = Endings::new();
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => self.interrupted(),
-                _ = terminate.recv() => self.stop(None),
-                _ = hangup.recv() => self.stop(None),
+            match endings.next().await {
+                Ending::Interrupt => self.interrupted(),
+                Ending::Elsewhere => self.stop(None),
             }
-        }
-    }
-
-    #[cfg(not(unix))]
-    pub(super) async fn listen(self: Arc<Self>, handle: Handle) {
-        let _ = self.handle.set(handle);
-        while tokio::signal::ctrl_c().await.is_ok() {
-            self.interrupted();
         }
     }
 
@@ -144,5 +129,60 @@ fn menu() -> Choice {
             Ok(CONTINUE) | Err(InquireError::OperationCanceled) => return Choice::Continue,
             Ok(_) | Err(_) => return Choice::Stop(None),
         }
+    }
+}
+
+/// A signal that ends programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Ctrl-C.
+    Interrupt,
+    /// Another one: nobody at the terminal sends it.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is Ctrl-C only"))]
+    Elsewhere,
+}
+
+/// The signals that end programs, from the moment it is made; none come where they can't be listened for.
+pub(super) struct Endings {
+    #[cfg(unix)]
+    signals: Option<[tokio::signal::unix::Signal; 3]>,
+}
+
+impl Endings {
+    #[cfg(unix)]
+    pub(super) fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [Ok(interrupt), Ok(terminate), Ok(hangup)] = kinds.map(signal) else {
+            return Self { signals: None };
+        };
+        Self { signals: Some([interrupt, terminate, hangup]) }
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    pub(super) async fn next(&mut self) -> Ending {
+        let Some([interrupt, terminate, hangup]) = &mut self.signals else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => Ending::Interrupt,
+            _ = terminate.recv() => Ending::Elsewhere,
+            _ = hangup.recv() => Ending::Elsewhere,
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn new() -> Self {
+        Self {}
+    }
+
+    #[cfg(not(unix))]
+    pub(super) async fn next(&mut self) -> Ending {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Ending::Interrupt
     }
 }
