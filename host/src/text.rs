@@ -38,6 +38,11 @@ pub fn clean_to(text: &str, length: usize) -> String {
     cleaned
 }
 
+/// So many of something, as words have it: `1 call`, `2 calls`.
+pub fn plural(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// With escapes instead of what could drive a terminal, so that it can still be told what it was.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

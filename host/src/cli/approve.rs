@@ -125,7 +125,8 @@ fn shown(arguments: &Map<String, Json>) -> Vec<String> {
 
 /// Lets the person change the arguments; the call runs with what they are then.
 fn with_edited(name: &str, arguments: &Map<String, Json>) -> Result<Approval, InquireError> {
-    let text = Json::Object(arguments.clone()).to_string();
+    // A map of JSON values can always be written.
+    let text = serde_json::to_string(arguments).unwrap_or_default();
     let check = |text: &str| object(text).map(|_| ());
     let edited = edited(&format!("Run {name} with:"), &text, ".json", check)?;
     Ok(object(&edited).map_or_else(|why| rejected(&why), |edited| Approval::Run(Some(edited))))

@@ -17,7 +17,7 @@ use super::{
     Exit, Format, interrupt,
     layout::{columns, digits, grouped, time, wrapped},
     policy_settings::PolicySettings,
-    say, view_word,
+    print_envelope, say, view_word,
 };
 use crate::{
     harness::{
@@ -103,10 +103,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             let text = text_of(&path, &bench, columns());
             anstream::stdout().lock().write_all(text.as_bytes())?;
         }
-        Format::Json => {
-            let envelope = json!({ "format": "jp-policy.bench", "version": 1, "data": to_json(&path, &bench) });
-            writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
-        }
+        Format::Json => print_envelope("bench", &to_json(&path, &bench))?,
     }
     // Last, so that what was measured is shown even if it can't be written.
     if let Some(file) = &args.svg {

@@ -239,9 +239,7 @@ fn print_json(args: &Args, checked: &Checked<'_>) -> Result<()> {
         "decisions": progress.decisions.load(Ordering::Relaxed),
         "nanos": nanos(took),
     });
-    let envelope = json!({ "format": "jp-policy.check", "version": 1, "data": data });
-    writeln!(anstream::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
-    Ok(())
+    super::print_envelope("check", &data)
 }
 
 fn nanos(took: Duration) -> u64 {

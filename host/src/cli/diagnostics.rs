@@ -7,7 +7,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use super::say;
 use crate::{
     config::{ConfigError, Diagnostic, Place, Severity},
-    text::escape,
+    text::{escape, plural},
 };
 
 /// Prints an error and its causes to standard error.
@@ -15,8 +15,7 @@ pub(super) fn print_error(error: &anyhow::Error) {
     if let Some(ConfigError(problems)) = error.downcast_ref() {
         print(problems);
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-        let plural = if errors == 1 { "" } else { "s" };
-        say(&format!("jp-policy: the configuration has {errors} error{plural}"));
+        say(&format!("jp-policy: the configuration has {}", plural(errors, "error")));
         return;
     }
     let mut message = format!("{error:#}");

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use super::{
     Exit, Format, diagnostics,
     policy::{PolicyArgs, refused},
+    print_envelope,
     replay::conclusion,
 };
 use crate::{
@@ -119,12 +120,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     };
     if args.format == Format::Json {
-        let envelope = json!({
-            "format": "jp-policy.explain",
-            "version": 1,
-            "data": data,
-        });
-        writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
+        print_envelope("explain", &data)?;
     }
     out.flush()?;
     Ok(Exit::Fine)

@@ -1,10 +1,6 @@
 //! `jp-policy inspect`: what can be known of a policy without a batch.
 
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{io::Write as _, path::PathBuf, time::Duration};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
@@ -15,6 +11,7 @@ use super::{
     layout::{columns, grouped, time, wrapped},
     policy::{CacheArgs, patient},
     policy_settings::PolicySettings,
+    print_envelope,
 };
 use crate::{
     policy::{
@@ -70,12 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         Format::Text => {
             write!(anstream::stdout().lock(), "{}", text_of(&inspection, columns()))?;
         }
-        Format::Json => {
-            let envelope = json!({
-                "format": "jp-policy.inspect", "version": 1, "data": to_json(&inspection),
-            });
-            writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
-        }
+        Format::Json => print_envelope("inspect", &to_json(&inspection))?,
     }
     Ok(if inspection.serves() { Exit::Fine } else { Exit::Failed })
 }

@@ -16,7 +16,7 @@ use crate::{
     coordinator::{Observer, Snapshot},
     harness::timeline::{duration, fit},
     scheduler::{Event, EventKind, Settlement, Waiting},
-    text::clean,
+    text::{clean, plural},
 };
 
 /// How often elapsed times are redrawn.
@@ -285,7 +285,7 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
     match snapshot.scheduler.why(call) {
         Some(Waiting::Approval) => "waits for its approval".to_owned(),
         Some(Waiting::Barrier { pending }) => {
-            format!("waits for {pending} approval{}", if pending == 1 { "" } else { "s" })
+            format!("waits for {}", plural(pending, "approval"))
         }
         Some(Waiting::Key { key, ahead }) => {
             let holders = batch.holders(key);

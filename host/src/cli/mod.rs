@@ -31,9 +31,14 @@ mod terminal;
 mod test;
 mod tool_args;
 
-use std::{io::Write as _, process::ExitCode};
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
+use anyhow::Result;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use serde_json::{Value as Json, json};
 
 /// Bounds and orders the tool calls of an assistant's response.
 #[derive(Debug, Parser)]
@@ -84,6 +89,13 @@ enum Format {
     Json,
 }
 
+/// Prints what a verb found as JSON, in the envelope that says what it is.
+fn print_envelope(verb: &str, data: &Json) -> Result<()> {
+    let format = format!("jp-policy.{verb}");
+    let envelope = json!({ "format": format, "version": 1, "data": data });
+    Ok(writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?)
+}
+
 /// What a policy wants to see, as the contract calls it.
 fn view_word(view: jp_policy_guest::View) -> &'static str {
     match view {
@@ -122,7 +134,7 @@ pub fn main() -> ExitCode {
             // Into memory first: it panics where it can't write.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jp-policy", &mut script);
-            std::io::stdout().write_all(&script).map(|()| Exit::Fine).map_err(Into::into)
+            io::stdout().write_all(&script).map(|()| Exit::Fine).map_err(Into::into)
         }
     };
     match ended {

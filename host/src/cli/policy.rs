@@ -15,7 +15,7 @@ use crate::{
     config::{Config, ConfigError, Plugin, PluginRun},
     policy::{
         Blueprint, Refusal,
-        wasm::{Budget, Component, Engine, EngineError},
+        wasm::{Budget, Component, Engine, EngineError, LoadError},
     },
     text::escape,
 };
@@ -82,15 +82,17 @@ fn load_plugin(engine: &Engine, plugin: &Plugin) -> Result<Component> {
     if plugin.run == PluginRun::Deny {
         bail!("policy plugin `{}` may not run: `{key}` is \"deny\"", plugin.name);
     }
-    let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
-    let budget = Budget::default().with(plugin.limits);
-    let component = patient(&compiling(&plugin.path), || {
-        Ok(Component::load(engine, &plugin.path, checksum, budget)?)
-    })?;
+    let component = patient(&compiling(&plugin.path), || Ok(component(engine, plugin)?))?;
     if plugin.run == PluginRun::Ask {
         approve(plugin, &key, &component)?;
     }
     Ok(component)
+}
+
+/// A plugin's component, whether it may run or not.
+pub(super) fn component(engine: &Engine, plugin: &Plugin) -> Result<Component, LoadError> {
+    let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
+    Component::load(engine, &plugin.path, checksum, Budget::default().with(plugin.limits))
 }
 
 /// Asks once for each path and digest.

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::{
     Exit, Format, diagnostics,
     policy::{CacheArgs, PolicyArgs},
+    print_envelope,
 };
 use crate::{
     batch::CallId,
@@ -85,8 +86,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     match args.format {
         Format::Json => {
             let data = to_json(&args.file, &outcomes, &assumed);
-            let envelope = json!({ "format": "jp-policy.replay", "version": 1, "data": data });
-            writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
+            print_envelope("replay", &data)?;
         }
         Format::Text => {
             let styled =

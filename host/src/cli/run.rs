@@ -45,7 +45,7 @@ use crate::{
     policy::Blueprint,
     record::RecordFile,
     server::{Server, Workspace},
-    text::clean,
+    text::{clean, plural},
 };
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -326,7 +326,6 @@ fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()>
 fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: Duration) -> String {
     let count =
         |status| finished.responses.iter().filter(|response| response.status == status).count();
-    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut parts = vec![plural(finished.responses.len(), "call")];
     for (status, word) in
         [(Status::Error, "failed"), (Status::NotRun, "not run"), (Status::Cancelled, "cancelled")]

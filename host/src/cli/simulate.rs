@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::{Value as Json, json};
 
-use super::{Exit, Format, policy::PolicyArgs, say};
+use super::{Exit, Format, policy::PolicyArgs, print_envelope, say};
 use crate::{
     harness::{
         Decisions, Scenario, Setup, Simulation, ends, parked, responses, seconds, simulate_with,
@@ -93,8 +93,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     }
     if args.format == Format::Json {
-        let envelope = json!({ "format": "jp-policy.simulate", "version": 1, "data": data });
-        writeln!(out, "{}", serde_json::to_string_pretty(&envelope)?)?;
+        print_envelope("simulate", &Json::Array(data))?;
     }
     Ok(Exit::Fine)
 }

@@ -227,9 +227,7 @@ fn print_json(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
         "seconds": took.as_secs_f64(),
         "scenarios": tested.iter().map(to_json).collect::<Json>(),
     });
-    let envelope = json!({ "format": "jp-policy.test", "version": 1, "data": data });
-    writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?;
-    Ok(())
+    super::print_envelope("test", &data)
 }
 
 fn to_json(tested: &Tested) -> Json {

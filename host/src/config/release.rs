@@ -32,6 +32,16 @@ pub enum OnFault {
     Settle,
 }
 
+impl OnFault {
+    /// What stands for it in a configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Settle => "settle",
+        }
+    }
+}
+
 /// What the host checks of a decision, beyond that its calls may be released at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guard {
@@ -42,6 +52,17 @@ pub enum Guard {
     Limit,
     /// And no earlier waiting call of the key is left behind.
     Order,
+}
+
+impl Guard {
+    /// What stands for it in a configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Limit => "limit",
+            Self::Order => "order",
+        }
+    }
 }
 
 /// A plugin of `plugins.wasm`.
@@ -257,10 +278,10 @@ pub(super) fn read_release(
         return Release::default();
     };
     let name = reader.string("policy");
-    let on_fault =
-        reader.word("on_fault", &[("default", OnFault::Default), ("settle", OnFault::Settle)]);
-    let guard = reader
-        .word("guard", &[("limit", Guard::Limit), ("order", Guard::Order), ("off", Guard::Off)]);
+    let on_faults = [OnFault::Default, OnFault::Settle].map(|value| (value.word(), value));
+    let on_fault = reader.word("on_fault", &on_faults);
+    let guards = [Guard::Limit, Guard::Order, Guard::Off].map(|value| (value.word(), value));
+    let guard = reader.word("guard", &guards);
     let policy = name.and_then(|name| {
         let plugin = plugins.get(&name.value);
         if plugin.is_none() {

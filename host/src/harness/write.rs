@@ -81,15 +81,9 @@ pub(super) fn config_toml(config: &Config) -> String {
         out.push('\n');
     }
     let release = &config.release;
-    let guard = match release.guard {
-        Guard::Off => Some("off"),
-        Guard::Limit => None,
-        Guard::Order => Some("order"),
-    };
-    let on_fault = match release.on_fault {
-        OnFault::Default => None,
-        OnFault::Settle => Some("settle"),
-    };
+    let guard = Some(release.guard).filter(|guard| *guard != Guard::default()).map(Guard::word);
+    let on_fault = Some(release.on_fault).filter(|on_fault| *on_fault != OnFault::default());
+    let on_fault = on_fault.map(OnFault::word);
     let policy = release.policy.as_ref().map(|plugin| plugin.name.as_str());
     let fields = [("policy", policy), ("guard", guard), ("on_fault", on_fault)];
     if fields.iter().any(|(_, value)| value.is_some()) {

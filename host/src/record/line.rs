@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     batch::{CallId, End, Instant, KeyIndex},
-    config::{Config, Guard, OnError, OnFault},
+    config::{Config, OnError},
     policy::Identity,
     scheduler::Settlement,
 };
@@ -124,17 +124,8 @@ impl Header {
                 digest: policy.digest.clone(),
                 path: None,
             },
-            guard: match config.release.guard {
-                Guard::Off => "off",
-                Guard::Limit => "limit",
-                Guard::Order => "order",
-            }
-            .to_owned(),
-            on_fault: match config.release.on_fault {
-                OnFault::Default => "default",
-                OnFault::Settle => "settle",
-            }
-            .to_owned(),
+            guard: config.release.guard.word().to_owned(),
+            on_fault: config.release.on_fault.word().to_owned(),
             tools: tools.collect(),
             keys: keys.collect(),
             options: to_json(settings.options),

@@ -4,12 +4,13 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{
-    page::{place, print, print_json},
+    page::{place, print},
     policy,
 };
 use crate::{
-    cli::{Exit, Format, config_args::ConfigArgs, diagnostics, policy::CacheArgs},
+    cli::{Exit, Format, config_args::ConfigArgs, diagnostics, policy::CacheArgs, print_envelope},
     config::{ConfigError, Diagnostic, Severity},
+    text::plural,
 };
 
 /// Say everything that is wrong with the configuration
@@ -46,10 +47,9 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let holds = errors == 0 && (warnings == 0 || !args.strict);
-    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     match args.format {
-        Format::Json => print_json(
-            "check",
+        Format::Json => print_envelope(
+            "config.check",
             &json!({
                 "holds": holds,
                 "problems": problems.iter().map(to_json).collect::<Vec<_>>(),

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-use super::page::{NAME, TITLE, place, print, print_json, row};
+use super::page::{NAME, TITLE, place, print, row};
 use crate::{
-    cli::{Exit, Format, config_args::ConfigArgs, diagnostics, layout::columns},
+    cli::{Exit, Format, config_args::ConfigArgs, diagnostics, layout::columns, print_envelope},
     config::{Config, Explanation, Says, Winner},
     text::clean,
 };
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     }
     match args.format {
         Format::Text => print(&text(&explanation, config.as_ref(), columns()))?,
-        Format::Json => print_json("explain", &to_json(&explanation))?,
+        Format::Json => print_envelope("config.explain", &to_json(&explanation))?,
     }
     Ok(Exit::Fine)
 }

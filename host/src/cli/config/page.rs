@@ -1,6 +1,6 @@
-//! Rows of names and values that fit the terminal, and the envelope of JSON.
+//! Rows of names and values that fit the terminal.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use anstyle::Style;
 use anyhow::Result;
@@ -22,13 +22,6 @@ pub(super) fn row(name: &str, indent: usize, value: &str, width: usize) -> Strin
 /// Writes text for people, with styles where they are wanted.
 pub(super) fn print(text: &str) -> Result<()> {
     Ok(write!(anstream::stdout().lock(), "{text}")?)
-}
-
-/// Writes JSON in its envelope.
-pub(super) fn print_json(verb: &str, data: &Json) -> Result<()> {
-    let format = format!("jp-policy.config.{verb}");
-    let envelope = json!({ "format": format, "version": 1, "data": data });
-    Ok(writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&envelope)?)?)
 }
 
 /// A place as JSON.

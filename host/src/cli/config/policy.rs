@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    cli::policy::{CacheArgs, compiling, patient},
+    cli::policy::{CacheArgs, compiling, component, patient},
     config::{Config, Diagnostic, Place, Plugin, PluginRun, node::Value},
     policy::{
         Arguments, Blueprint as _, Refusal,
@@ -49,11 +49,9 @@ pub(super) fn problems(config: &Config, cache: &CacheArgs) -> Result<Vec<Diagnos
     let loaded = match &config.release.policy {
         None => Component::embedded(&engine),
         Some(plugin) => match plugin.run {
-            PluginRun::Unattended => patient(&compiling(&plugin.path), || {
-                let checksum = plugin.checksum.as_ref().map(|checksum| checksum.value.as_str());
-                let budget = Budget::default().with(plugin.limits);
-                Ok(Component::load(&engine, &plugin.path, checksum, budget))
-            })?,
+            PluginRun::Unattended => {
+                patient(&compiling(&plugin.path), || Ok(component(&engine, plugin)))?
+            }
             // To ask it would be to run it.
             PluginRun::Ask => {
                 return Ok(vec![unasked(

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value as Json, json};
 
 use super::{
-    page::{NAME, place, print, print_json, row},
+    page::{NAME, place, print, row},
     policy::{About, about},
 };
 use crate::{
@@ -15,8 +15,9 @@ use crate::{
         config_args::ConfigArgs,
         diagnostics,
         layout::{columns, grouped, time},
+        print_envelope,
     },
-    config::{Concurrency, Config, Guard, Layer, Layers, OnFault, Outcome, Tool},
+    config::{Concurrency, Config, Layer, Layers, Outcome, Tool},
     text::clean,
 };
 
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let about = about(&config);
     match args.format {
         Format::Text => print(&text(&config, &layers, &about, columns()))?,
-        Format::Json => print_json("show", &to_json(&config, &layers, &about))?,
+        Format::Json => print_envelope("config.show", &to_json(&config, &layers, &about))?,
     }
     Ok(Exit::Fine)
 }
@@ -141,24 +142,9 @@ fn policy(config: &Config, about: &About, width: usize) -> String {
         grouped(u64::try_from(budget.memory >> 20).unwrap_or(u64::MAX)),
     );
     out += &row("budget", LABEL, &costs, width);
-    out += &row("guard", LABEL, guard(config), width);
-    out += &row("on_fault", LABEL, on_fault(config), width);
+    out += &row("guard", LABEL, config.release.guard.word(), width);
+    out += &row("on_fault", LABEL, config.release.on_fault.word(), width);
     out
-}
-
-fn guard(config: &Config) -> &'static str {
-    match config.release.guard {
-        Guard::Off => "off",
-        Guard::Limit => "limit",
-        Guard::Order => "order",
-    }
-}
-
-fn on_fault(config: &Config) -> &'static str {
-    match config.release.on_fault {
-        OnFault::Default => "default",
-        OnFault::Settle => "settle",
-    }
 }
 
 /// The layers that say something, each with its files; of many the last, for what a file extends mostly comes before it.
@@ -237,8 +223,8 @@ fn to_json(config: &Config, layers: &Layers, about: &About) -> Json {
                 "time_ns": u64::try_from(about.budget.time.as_nanos()).unwrap_or(u64::MAX),
                 "memory": about.budget.memory,
             },
-            "guard": guard(config),
-            "on_fault": on_fault(config),
+            "guard": config.release.guard.word(),
+            "on_fault": config.release.on_fault.word(),
         },
         "sources": sources.collect::<Vec<_>>(),
         "places": looked.collect::<Vec<_>>(),
