@@ -200,35 +200,23 @@ fn coordinator(
 }
 
 fn future_queue(runtime: &Runtime, _: &Arc<Setting>, length: usize) -> Duration {
-    let start = Instant::now();
-    let results = runtime.block_on(async {
-        let run = tokio::spawn(async move {
-            let calls = futures_util::stream::iter(0..length).map(|n| {
-                let run = move |_: FutureQueueContext| async move { (n, nothing().await) };
-                (1, Some(n % KEYS), run)
-            });
-            let mut results = vec![String::new(); length];
-            let mut queue = calls.future_queue_grouped(KEYS * LIMIT, groups());
-            while let Some((n, result)) = queue.next().await {
-                results[n] = result;
-            }
-            results
-        });
-        run.await.expect("it doesn't panic")
-    });
-    let took = start.elapsed();
-    assert!(black_box(results).iter().all(|result| result == "done"));
-    took
+    queued(runtime, length, nothing)
 }
 
 fn future_queue_tasks(runtime: &Runtime, _: &Arc<Setting>, length: usize) -> Duration {
+    queued(runtime, length, || async { tokio::spawn(nothing()).await.expect("it doesn't panic") })
+}
+
+/// A queue of futures, each of which does this.
+fn queued<F>(runtime: &Runtime, length: usize, each: fn() -> F) -> Duration
+where
+    F: Future<Output = String> + Send + 'static,
+{
     let start = Instant::now();
     let results = runtime.block_on(async {
         let run = tokio::spawn(async move {
             let calls = futures_util::stream::iter(0..length).map(|n| {
-                let run = move |_: FutureQueueContext| async move {
-                    (n, tokio::spawn(nothing()).await.expect("it doesn't panic"))
-                };
+                let run = move |_: FutureQueueContext| async move { (n, each().await) };
                 (1, Some(n % KEYS), run)
             });
             let mut results = vec![String::new(); length];

@@ -243,12 +243,17 @@ fn running(dir: &Dir) -> OnTerminal {
     terminal
 }
 
+/// Presses Ctrl-C, and waits for the menu.
+fn open_menu(terminal: &mut OnTerminal) {
+    terminal.keys(&[CTRL_C]);
+    terminal.until_shows("ctrl-c to stop]");
+}
+
 #[test]
 fn ctrl_c_opens_a_menu_and_continue_goes_on() {
     let dir = three();
     let mut terminal = running(&dir);
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     insta::assert_snapshot!(terminal.screen(), @r#"
     ? Interrupted:
     > continue
@@ -283,8 +288,7 @@ fn ctrl_c_opens_a_menu_and_continue_goes_on() {
 fn stopping_with_a_message_answers_with_it() {
     let dir = three();
     let mut terminal = running(&dir);
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[DOWN, ENTER]);
     terminal.until_shows("What the calls that are cut short answer:");
     terminal.keys(&["Wrong branch.", ENTER]);
@@ -299,8 +303,7 @@ fn stopping_with_a_message_answers_with_it() {
 fn stop_answers_in_the_tools_own_words() {
     let dir = three();
     let mut terminal = running(&dir);
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[DOWN, DOWN, DOWN, ENTER]);
     let ended = terminal.end().code(130);
     assert_eq!(
@@ -313,8 +316,7 @@ fn stop_answers_in_the_tools_own_words() {
 fn restart_runs_what_has_no_response_again() {
     let dir = three();
     let mut terminal = running(&dir);
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[DOWN, DOWN, ENTER]);
     terminal.until_shows("restarting what has no response");
     super::support::until("the first to start again", || {
@@ -337,8 +339,7 @@ fn a_second_press_stops_and_a_third_kills() {
     let mut terminal = start(&dir);
     terminal.until_file("work/started");
     terminal.until_shows("running   1 stubborn");
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     assert!(!dir.has("work/asked"), "the menu alone stops nothing");
     terminal.keys(&[CTRL_C]);
     terminal.until_shows("stopping; once more to kill");
@@ -359,14 +360,12 @@ fn ctrl_c_at_a_prompt_opens_the_menu_too() {
     let dir = edits();
     let mut terminal = start(&dir);
     terminal.until_shows("Run edit?");
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[ENTER]);
     terminal.until_shows("Interrupted: continue\nedit\n  path: \"a\"");
     terminal.keys(&["y", ENTER]);
     terminal.until_shows("path: \"b\"");
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[CTRL_C]);
     let ended = terminal.end().code(130);
     assert!(!dir.has("work/ran"));
@@ -380,8 +379,7 @@ fn a_question_at_which_the_batch_is_restarted_is_asked_again() {
     dir.batch(&json!([{ "id": "1", "name": "asks" }]));
     let mut terminal = start(&dir);
     terminal.until_shows("? asks: Who?");
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[DOWN, DOWN, ENTER]);
     terminal.until_shows("restarting what has no response\n? asks: Who?");
     terminal.keys(&["Ann", ENTER]);
@@ -418,8 +416,7 @@ fn a_policy_that_hangs_holds_up_no_menu() {
     let mut terminal = start(&dir);
     // Before the first decision there is nothing to see.
     terminal.until_caught(Signal::HUP);
-    terminal.keys(&[CTRL_C]);
-    terminal.until_shows("ctrl-c to stop]");
+    open_menu(&mut terminal);
     terminal.keys(&[CTRL_C]);
     let ended = terminal.end().code(130);
     assert_eq!(ended.stdout(), "--- 1 slow: cancelled\nNot now.\n");

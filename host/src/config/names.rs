@@ -40,10 +40,9 @@ fn alike(names: &BTreeMap<&str, Name<'_>>, problems: &mut Vec<Diagnostic>) {
     }
     for group in groups.values().filter(|group| group.len() > 1) {
         let quoted: Vec<String> = group.iter().map(|name| quote(name)).collect();
-        let folded_once = |name: &&&str| name.to_lowercase();
-        let case = group.iter().map(|name| folded_once(&name)).collect::<Vec<_>>();
-        let how =
-            if case.windows(2).all(|pair| pair[0] == pair[1]) { "case" } else { "Unicode form" };
+        let lower = group[0].to_lowercase();
+        let case = group.iter().all(|name| name.to_lowercase() == lower);
+        let how = if case { "case" } else { "Unicode form" };
         let mut problem =
             Diagnostic::warning(format!("the names {} differ only in {how}", quoted.join(" and ")));
         for name in group {

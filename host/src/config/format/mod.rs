@@ -4,8 +4,6 @@ mod json;
 mod toml;
 mod yaml;
 
-use std::path::Path;
-
 pub use self::toml::parse_toml;
 use json::parse_json;
 pub(super) use json::parse_json_at;
@@ -39,7 +37,7 @@ fn invalid(
     message: &str,
     span: std::ops::Range<usize>,
 ) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not valid {format}: {message}", shown(source.path())))
+    Diagnostic::error(format!("`{}` is not valid {format}: {message}", source.path().display()))
         .at(&Place { source: source.clone(), span }, "here")
 }
 
@@ -47,13 +45,9 @@ fn invalid(
 fn twice(format: &str, name: &str, first: &Place, again: &Place) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not valid {format}: `{}` is set twice",
-        shown(again.source.path()),
+        again.source.path().display(),
         name.escape_debug()
     ))
     .at(again, "set again")
     .at(first, "first set here")
-}
-
-fn shown(path: &Path) -> std::path::Display<'_> {
-    path.display()
 }
