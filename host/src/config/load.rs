@@ -8,6 +8,7 @@ use super::{
     check::check,
     concurrency::{self, Concurrency},
     diagnostic::{ConfigError, Diagnostic, Severity, nearest},
+    mcp::{McpServer, read_mcp},
     node::{self, Entry, Node, Value},
     release::{Release, read_plugins, read_release},
     source::Source,
@@ -19,6 +20,8 @@ use super::{
 pub struct Config {
     /// All configured tools by name, switched on or off.
     pub tools: BTreeMap<String, Tool>,
+    /// The MCP servers that tools may come from, by name.
+    pub mcp: BTreeMap<String, McpServer>,
     /// How releases are decided.
     pub release: Release,
     /// What is probably not what was meant.
@@ -78,6 +81,7 @@ impl Config {
         let tools = section(&["conversation", "tools"]);
         let release = section(&["conversation", "release"]);
         let plugins = section(&["plugins", "wasm"]);
+        let mcp = section(&["providers", "mcp"]);
         for (name, entry) in &root {
             if let Some(known) = nearest(name, ["conversation", "plugins", "providers"])
                 && known != name
@@ -89,6 +93,7 @@ impl Config {
                 );
             }
         }
+        self.mcp = mcp.map(|node| read_mcp(node, problems)).unwrap_or_default();
         let plugins = plugins.map(|node| read_plugins(node, problems)).unwrap_or_default();
         if let Some(node) = release {
             self.release = read_release(node, &plugins, problems);
