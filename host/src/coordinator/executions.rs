@@ -1,12 +1,12 @@
 //! Executions: runs of tools from their release until they have ended.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
-use tokio::{
-    sync::mpsc::UnboundedSender,
-    time::{Instant as Clock, sleep_until},
-};
+use tokio::{sync::mpsc::UnboundedSender, time::Instant as Clock};
 
 use super::{
+    asking::{Line, Reply},
     event_loop::Coordinator,
     people::Prompt,
     prompts::Open,
@@ -15,11 +15,11 @@ use super::{
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
     config::ResultMode,
-    server::{Invocation, Outcome, Ran, Stop},
+    server::{Invocation, Outcome, Question, Ran, Stop},
 };
 
 /// How often a call may ask before it is taken for one that asks for ever.
-const QUESTIONS: u32 = 100;
+pub(super) const QUESTIONS: u32 = 100;
 
 /// An execution in flight.
 pub(super) struct Active {
@@ -27,15 +27,21 @@ pub(super) struct Active {
     pub(super) stop: Stop,
     pub(super) answers: Map<String, Json>,
     pub(super) runs: u32,
-    /// It waits for the answer to a question; no process of it runs.
+    /// It waits for the answer to a question.
     pub(super) asking: bool,
+    /// Who waits for it, where a run goes on meanwhile; none: no process of it runs.
+    pub(super) reply: Option<Reply>,
 }
 
-/// One run of an execution is over.
-pub(super) struct Done {
-    pub(super) execution: ExecutionId,
-    pub(super) ran: Ran,
-    pub(super) timed_out: bool,
+/// What is heard of an execution.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// One run of it is over.
+    Ran { execution: ExecutionId, ran: Ran, timed_out: bool },
+    /// A run that goes on asks.
+    Asks { execution: ExecutionId, question: Question, reply: Reply },
+    /// It does not wait for the answer any more.
+    Withdraws(ExecutionId),
 }
 
 /// Sends what came of a run, exactly once, whatever happens to the task that runs it: no call is lost.
@@ -53,7 +59,7 @@ impl Report {
         if let Some(done) = self.done.take() {
             let timed_out = timed_out && ran.stopped;
             // Nobody listens once the batch is over.
-            let _ = done.send(Done { execution: self.execution, ran, timed_out });
+            let _ = done.send(Done::Ran { execution: self.execution, ran, timed_out });
         }
     }
 }
@@ -70,7 +76,7 @@ impl Coordinator {
         let answers = Map::new();
         self.active.insert(
             execution,
-            Active { call, stop: Stop::default(), answers, runs: 0, asking: false },
+            Active { call, stop: Stop::default(), answers, runs: 0, asking: false, reply: None },
         );
         self.spawn(execution);
     }
@@ -82,10 +88,12 @@ impl Coordinator {
         };
         active.runs += 1;
         let request = &self.requests[active.call as usize];
+        let (line, mut deadline) = Line::new(execution, request.name.clone(), self.ran.0.clone());
         let invocation = Invocation {
             tool: request.name.clone(),
             arguments: request.arguments.clone().unwrap_or_default(),
             answers: active.answers.clone(),
+            host: Arc::new(line),
         };
         let (server, stop, timeout, done) =
             (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
@@ -95,11 +103,11 @@ impl Coordinator {
             let ran = {
                 let run = server.run(&invocation, &stop);
                 tokio::pin!(run);
-                let deadline = timeout.map(|timeout| Clock::now() + timeout);
+                deadline.set(timeout.map(|timeout| Clock::now() + timeout));
                 loop {
                     tokio::select! {
                         ran = &mut run => break ran,
-                        () = sleep_until(deadline.unwrap_or_else(Clock::now)), if deadline.is_some() && !timed_out => {
+                        () = deadline.over(), if !timed_out => {
                             timed_out = true;
                             stop.gently.cancel();
                         }
@@ -111,9 +119,13 @@ impl Coordinator {
     }
 
     pub(super) fn stop(&mut self, now: Instant, execution: ExecutionId) {
-        if let Some(active) = self.active.get(&execution) {
+        if let Some(active) = self.active.get_mut(&execution) {
             active.stop.gently.cancel();
-            if active.asking {
+            if active.reply.take().is_some() {
+                // Its run has no answer now, and ends by itself.
+                active.asking = false;
+                self.scheduler.set_asking(now, execution, false);
+            } else if active.asking {
                 // Nothing of it runs that could end by itself.
                 self.end(now, execution, End::Stopped);
             }
@@ -121,7 +133,13 @@ impl Coordinator {
     }
 
     pub(super) fn done(&mut self, now: Instant, done: Done) {
-        let Done { execution, ran, timed_out } = done;
+        let (execution, ran, timed_out) = match done {
+            Done::Ran { execution, ran, timed_out } => (execution, ran, timed_out),
+            Done::Asks { execution, question, reply } => {
+                return self.asks(now, execution, question, reply);
+            }
+            Done::Withdraws(execution) => return self.withdrawn(now, execution),
+        };
         let Some(active) = self.active.get_mut(&execution) else {
             return;
         };

@@ -5,6 +5,7 @@
 //! Nothing else touches the scheduler, so there is no lock. The policy is asked on another thread: one that hangs delays
 //! releases until its budget ends it, and nothing else.
 
+mod asking;
 mod control;
 mod event_loop;
 mod executions;
