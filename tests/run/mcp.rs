@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 use serde_json::{Value as Json, json};
 
-use super::support::{CTRL_C, DOWN, Dir, ENTER};
+use super::support::{Dir, ENTER, ESCAPE, until};
 
 /// The folder with the servers' programs, if they are installed.
 pub(super) fn servers() -> Option<PathBuf> {
@@ -74,8 +74,31 @@ fn results_of_every_kind() {
         { "name": "get-resource-links", "arguments": { "count": 2 } },
         { "name": "no-such-tool" },
     ]));
-    let ended = dir.json().end().code(1);
-    insta::assert_json_snapshot!(contents(&ended.responses()), @"");
+    let ended = dir.run().end().code(1);
+    insta::assert_snapshot!(ended.stdout(), @r#"
+    --- call_1 echo: ok
+    Echo: hello
+    --- call_2 get-sum: ok
+    The sum of 2 and 3 is 5.
+    --- call_3 get-sum: error
+    MCP error -32602: Input validation error: Invalid arguments for tool get-sum: Invalid input: expected number, received string at a
+    --- call_4 get-tiny-image: ok
+    Here's the image you requested:
+
+    [image, image/png, 3.9 KiB, not shown]
+
+    The image above is the MCP logo.
+    --- call_5 get-structured-content: ok
+    {"temperature":36,"conditions":"Light rain / drizzle","humidity":82}
+    --- call_6 get-resource-links: ok
+    Here are 2 resource links to resources available in this server:
+
+    [resource demo://resource/dynamic/blob/1: Blob Resource 1]
+
+    [resource demo://resource/dynamic/text/2: Text Resource 2]
+    --- call_7 no-such-tool: error
+    tool `no-such-tool`: MCP server `everything` offers no tool `no-such-tool`; offered are `echo`, `get-annotated-message`, `get-env`, `get-resource-links`, `get-resource-reference`, `get-structured-content`, `get-sum`, `get-tiny-image`, `gzip-file-as-resource`, `toggle-simulated-logging`, `toggle-subscriber-updates`, `trigger-long-running-operation`, `trigger-elicitation-request`, `simulate-research-query`
+    "#);
 }
 
 #[test]
@@ -112,8 +135,45 @@ fn a_question_is_answered_by_the_configuration_and_the_call_goes_on() {
         return;
     };
     dir.batch(&json!([{ "name": "trigger-elicitation-request" }]));
-    let ended = dir.json().end().code(0);
-    insta::assert_json_snapshot!(contents(&ended.responses()), @"");
+    let ended = dir.run().end().code(0);
+    insta::assert_snapshot!(ended.stdout(), @r#"
+    --- call_1 trigger-elicitation-request: ok
+    ✅ User provided the requested information!
+
+    User inputs:
+    - Name: Ada
+    - Agreed to terms: true
+    - Email: ada@example.com
+    - Homepage: https://example.com
+    - Birthdate: 1815-12-10
+    - Favorite Integer: 36
+    - Favorite Number: 3.5
+
+
+    Raw result: {
+      "action": "accept",
+      "content": {
+        "name": "Ada",
+        "check": true,
+        "firstLine": "one line",
+        "email": "ada@example.com",
+        "homepage": "https://example.com",
+        "birthdate": "1815-12-10",
+        "integer": 36,
+        "number": 3.5,
+        "untitledSingleSelectEnum": "Monica",
+        "untitledMultipleSelectEnum": [
+          "Guitar",
+          "Drums"
+        ],
+        "titledSingleSelectEnum": "hero-2",
+        "titledMultipleSelectEnum": [
+          "fish-1"
+        ],
+        "legacyTitledEnum": "pet-3"
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -122,8 +182,60 @@ fn a_question_that_nobody_answers_is_cancelled_and_the_server_says_so() {
         return;
     };
     dir.batch(&json!([{ "name": "trigger-elicitation-request" }]));
-    let ended = dir.json().end().code(0);
-    insta::assert_json_snapshot!(contents(&ended.responses()), @"");
+    let ended = dir.run().end().code(0);
+    insta::assert_snapshot!(ended.stdout(), @r#"
+    --- call_1 trigger-elicitation-request: ok
+    ⚠️ User cancelled the elicitation dialog.
+
+
+    Raw result: {
+      "action": "cancel"
+    }
+    "#);
+}
+
+/// A server that is killed when the test is over.
+struct Listening(std::process::Child);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It fails if it has ended, which is fine.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_on_the_net_serves_as_well_and_is_told_to_forget_the_session() {
+    let Some(dir) = everything(&[("get-sum", ""), ("trigger-elicitation-request", "")]) else {
+        return;
+    };
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let port = free.local_addr().expect("it has one").port();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    dir.write("tools/servers.toml", format!("[providers.mcp.everything]\nurl = {url:?}\n"));
+    dir.batch(&json!([
+        { "name": "get-sum", "arguments": { "a": 2, "b": 3 } },
+        { "name": "trigger-elicitation-request" },
+    ]));
+    drop(free);
+    let ended = dir.run().end().code(1);
+    let stdout = ended.stdout().replace(&port.to_string(), "PORT");
+    insta::assert_snapshot!(stdout, @"");
+
+    let program = servers().expect("it was there").join("mcp-server-everything");
+    let log = std::fs::File::create(dir.path("log")).expect("a file can be made");
+    let server = std::process::Command::new(program)
+        .arg("streamableHttp")
+        .env("PORT", port.to_string())
+        .stdout(log.try_clone().expect("it can be"))
+        .stderr(log)
+        .spawn();
+    let _server = Listening(server.expect("it can be started"));
+    until("the server", || dir.read("log").contains("listening").then_some(()));
+    let ended = dir.run().end().code(0);
+    insta::assert_snapshot!(ended.stdout(), @"");
+    assert!(dir.read("log").contains("Received session termination request"));
 }
 
 #[test]
@@ -132,19 +244,20 @@ fn ctrl_c_stops_a_call_and_leaves_no_server_behind() {
         return;
     };
     dir.batch(&json!([
-        { "name": "trigger-long-running-operation", "arguments": { "duration": 1000, "steps": 10 } },
+        { "name": "trigger-long-running-operation", "arguments": { "duration": 1000, "steps": 20_000 } },
     ]));
     let mut running = dir.run().args(["--log-file", "log"]).start();
     let log = dir.path("log");
     // It has the call when it tells how far it is.
     running.until("progress", || {
-        std::fs::read_to_string(&log).is_ok_and(|text| {
-            text.contains("notifications/cancelled") || text.contains("tools/call")
-        })
+        std::fs::read_to_string(&log).is_ok_and(|text| text.contains(" progress: "))
     });
     running.signal(Signal::INT);
     let ended = running.end().code(130);
-    insta::assert_snapshot!(ended.stdout(), @"");
+    insta::assert_snapshot!(ended.stdout(), @"
+    --- call_1 trigger-long-running-operation: cancelled
+    The tool call was cancelled.
+    ");
 }
 
 #[test]
@@ -192,7 +305,24 @@ fn a_person_answers_a_server_on_the_terminal() {
     };
     dir.batch(&json!([{ "name": "trigger-elicitation-request" }]));
     let mut terminal = dir.run().on_terminal(24, 80);
-    terminal.until_shows("trigger-elicitation-request:");
-    terminal.keys(&[ENTER]);
-    let _ = (CTRL_C, DOWN);
+    terminal.until_shows("trigger-elicitation-request: String");
+    terminal.keys(&["Ada", ENTER]);
+    terminal.until_shows("Boolean");
+    insta::assert_snapshot!(terminal.screen(), @"
+    Please provide inputs for the following fields:
+    > trigger-elicitation-request: String (Your full, legal name) Ada
+    ? trigger-elicitation-request: Boolean (Agree to the terms and conditions) [opti
+    onal] (y/N)
+    ");
+    terminal.keys(&[ESCAPE]);
+    let ended = terminal.end().code(0);
+    insta::assert_snapshot!(ended.stdout(), @r#"
+    --- call_1 trigger-elicitation-request: ok
+    ⚠️ User cancelled the elicitation dialog.
+
+
+    Raw result: {
+      "action": "cancel"
+    }
+    "#);
 }

@@ -75,7 +75,14 @@ fn with_a_key_every_write_of_every_server_is_whole() {
         return;
     };
     dir.json().end().code(0);
-    insta::assert_snapshot!(history(&dir), @"");
+    insta::assert_snapshot!(history(&dir), @"
+    add 4: file4
+    add 3: file3
+    add 2: file2
+    add 1: file1
+    add 0: file0
+    first: first
+    ");
     assert_eq!(git(&dir, &["status", "--porcelain"]), "");
 }
 
@@ -91,7 +98,7 @@ fn without_limits_they_get_into_each_others_way() {
         let Some(dir) = repository() else {
             return;
         };
-        let ended = dir.json().arg("--no-limits").end();
+        let ended = dir.json().args(["--no-limits"]).end();
         if ended.exit_code() != Some(0) || history(&dir) != whole {
             return;
         }

@@ -115,7 +115,11 @@ async fn answered(
             McpError::Refused { server: server.to_owned(), message }.outcome(tool)
         }
         Err(ServiceError::TransportClosed) => return ended(&connection.broken().await, tool),
-        // A request that could not be sent: on the net the next one may get through.
+        // On the net the next one may get through.
+        Err(ServiceError::TransportSend(error)) => {
+            let message = clean(&super::http::of_transport(&error));
+            McpError::Refused { server: server.to_owned(), message }.outcome(tool)
+        }
         Err(error) => {
             let message = clean(&super::http::chain(&error));
             McpError::Refused { server: server.to_owned(), message }.outcome(tool)

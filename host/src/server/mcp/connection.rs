@@ -283,6 +283,10 @@ impl Connection {
                             clean(&error.message)
                         )));
                     }
+                    Err(ServiceError::TransportSend(error)) if self.is_open() => {
+                        let why = clean(&http::of_transport(&error));
+                        return Err(refused(format!("`tools/list` failed: {why}")));
+                    }
                     Err(error) if self.is_open() => {
                         return Err(refused(format!("`tools/list` failed: {error}")));
                     }
@@ -334,6 +338,9 @@ fn unready(error: &ClientInitializeError, is_process: bool) -> Option<String> {
         ClientInitializeError::TransportError { .. } if is_process => None,
         ClientInitializeError::JsonRpcError(error) => {
             Some(format!("it refused: {}", clean(&error.message)))
+        }
+        ClientInitializeError::TransportError { error, .. } => {
+            Some(clean(&http::of_transport(error)))
         }
         error => Some(clean(&http::chain(error))),
     }

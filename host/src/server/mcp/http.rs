@@ -8,7 +8,8 @@ use reqwest::{
     redirect::{Attempt, Policy},
 };
 use rmcp::transport::{
-    StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
+    DynamicTransportError, StreamableHttpClientTransport,
+    streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
 };
 
 use super::bounded::MESSAGE;
@@ -54,6 +55,15 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
         attempt.follow()
     } else {
         attempt.stop()
+    }
+}
+
+/// What went wrong on the way, without the names of types that did it.
+pub(super) fn of_transport(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        // It keeps its cause to itself.
+        Some(StreamableHttpError::Client(error)) => chain(error),
+        _ => chain(error.error.as_ref()),
     }
 }
 
