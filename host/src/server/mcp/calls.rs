@@ -40,9 +40,8 @@ pub(super) async fn call(
         sent = connection.calls.send(&connection.peer, request, tool, host, stop.clone()) => sent,
         error = connection.over() => return ended(&error, tool),
     };
-    let (mut handle, call) = match sent {
-        Ok(sent) => sent,
-        Err(_) => return ended(&connection.broken().await, tool),
+    let Ok((mut handle, call)) = sent else {
+        return ended(&connection.broken().await, tool);
     };
     let id = handle.id.clone();
     let ran = wait(connection, server, tool, &mut handle, stop).await;

@@ -97,7 +97,8 @@ impl McpServers {
     /// Ends all of them, and waits until nothing of them is left.
     pub(in crate::server) async fn close(&self) {
         let mut closing = JoinSet::new();
-        for upstream in self.0.values().cloned() {
+        for upstream in self.0.values() {
+            let upstream = upstream.clone();
             closing.spawn(async move { upstream.close().await });
         }
         closing.join_all().await;

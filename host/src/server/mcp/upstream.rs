@@ -103,10 +103,11 @@ impl Upstream {
     async fn start(&self, stop: &Stop) -> Result<Connection, McpError> {
         #[cfg(test)]
         if let Some(pipes) = &self.pipes {
-            return Connection::over_pipe(&self.server, pipes(), stop).await;
+            return Box::pin(Connection::over_pipe(&self.server, pipes(), stop)).await;
         }
         let ground = Ground { root: &self.root, watch: self.watch.clone() };
-        Connection::start(&self.server, ground, stop).await
+        // It is large, and rare.
+        Box::pin(Connection::start(&self.server, ground, stop)).await
     }
 
     /// Ends it, and waits until nothing of it is left. It is not started again.

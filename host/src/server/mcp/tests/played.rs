@@ -131,7 +131,7 @@ pub(super) fn stdio(name: &str, program: &str, args: &[&str]) -> McpServer {
             folder: None,
             checksum: None,
         }),
-        startup_timeout: Some(Duration::from_secs(60)),
+        startup_timeout: Some(Duration::from_mins(1)),
     }
 }
 
@@ -202,7 +202,7 @@ impl Running {
     pub(super) async fn question(&mut self) -> (Question, oneshot::Sender<Option<Json>>) {
         match self.heard.recv().await.expect("it runs") {
             Heard::Asks(question, reply) => (question, reply),
-            other => panic!("{other:?}"),
+            other @ Heard::Progress(_) => panic!("{other:?}"),
         }
     }
 }

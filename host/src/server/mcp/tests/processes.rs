@@ -10,7 +10,7 @@ use std::{
 
 use super::played::{call, stdio};
 use crate::{
-    config::{ChecksumAlgorithm, McpChecksum, McpServer, McpTransport},
+    config::{ChecksumAlgorithm, McpChecksum, McpEndpoint, McpServer, McpTransport},
     server::{
         Outcome, ProcessWatch,
         mcp::{servers::McpServers, upstream::Upstream},
@@ -179,5 +179,23 @@ async fn a_program_that_is_another_one_than_before_is_not_started() {
     assert_eq!(
         refused(ChecksumAlgorithm::Sha1, abc).await,
         "tool `echo`: failed to start MCP server `sh` (`./server`): in folder `ROOT`: Permission denied (os error 13)"
+    );
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_is_said_to_be_so() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let port = free.local_addr().expect("it has one").port();
+    drop(free);
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let endpoint = McpEndpoint { url, headers: BTreeMap::new() };
+    let server = McpServer { transport: McpTransport::Http(endpoint), ..stdio("net", "", &[]) };
+    let servers = one(server, Path::new(""), &Arc::default());
+    let Outcome::Error { message, .. } = call(&servers, "net", "echo").outcome().await else {
+        panic!("nobody listens");
+    };
+    assert_eq!(
+        message.replace(&port.to_string(), "PORT"),
+        "tool `echo`: failed to start MCP server `net` (`http://127.0.0.1:PORT/mcp`): error sending request for url (http://127.0.0.1:PORT/mcp): client error (Connect): tcp connect error: Connection refused (os error 111)"
     );
 }
