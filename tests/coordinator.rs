@@ -1,6 +1,7 @@
 //! The library's coordinator with real processes and people that are a function.
 
 mod coordinator {
+    mod asking;
     mod gate;
     mod late;
     mod pace;

@@ -20,6 +20,8 @@ mod run {
     mod help;
     mod inspect;
     mod limits;
+    mod mcp;
+    mod mcp_git;
     mod output;
     mod processes;
     mod questions;

@@ -100,7 +100,7 @@ fn tools_that_can_not_be_started() {
     --- undefined undefined: error
     tool `undefined`: the template "{{tool.arguments.a.b}}" can't be filled in: undefined value (in <string>:1)
     --- server server: error
-    tool `server` comes from the MCP server `github`, which this server does not run
+    tool `server`: MCP server `github` is not configured; none is configured
     --- builtin builtin: error
     tool `builtin` is built into jp, which is not here
     --- last good: ok

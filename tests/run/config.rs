@@ -518,13 +518,15 @@ fn real_tools_load_and_take_limits_from_a_later_layer() {
     };
     let dir = Dir::new();
     let path = tools.to_str().expect("a path that is text");
-    let ended = config(&dir, &["check", "--config", path, "--strict"]).code(0);
+    // Some come from an MCP server, which is configured elsewhere.
+    dir.write("servers.toml", "providers.mcp.bookworm.command = 'bookworm'\n");
+    let files = ["check", "--strict", "--config", path, "--config", "servers.toml"];
+    let ended = config(&dir, &files).code(0);
     assert_eq!(ended.stdout(), "the configuration holds: 63 tools, 0 keys\n");
     let names = ["git_commit", "git_stage_patch", "git_unstage"];
     let layer =
         names.map(|name| format!("[conversation.tools.{name}]\nconcurrency = {{ key = 'git' }}\n"));
     dir.write("limits.toml", layer.concat());
-    let ended =
-        config(&dir, &["check", "--config", path, "--config", "limits.toml", "--strict"]).code(0);
+    let ended = config(&dir, &[&files[..], &["--config", "limits.toml"]].concat()).code(0);
     assert_eq!(ended.stdout(), "the configuration holds: 63 tools, 1 key\n");
 }

@@ -170,9 +170,10 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         Some(guard) => server.watched_by(guard.clone()),
         None => server,
     };
+    let server = Arc::new(server);
     let setup = Setup {
         config: &config,
-        server: Arc::new(server),
+        server: server.clone(),
         blueprint: &blueprint,
         people: people(args.approve, &screen, &signals)?,
         timeout: args.tools.timeout,
@@ -189,6 +190,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         let listener = tokio::spawn(signals.clone().listen(coordinator.handle()));
         let mut watch = Watch { live: Live::new(screen.clone()), recording: recording.as_mut() };
         let finished = coordinator.resume(calls, &mut watch).await;
+        server.close().await;
         watch.live.finish();
         if let Some(recording) = &mut recording {
             recording.finish();

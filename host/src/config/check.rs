@@ -3,14 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::{
-    concurrency::Concurrency, diagnostic::Diagnostic, fan_out::OnError, names, tool::Tool,
+    concurrency::Concurrency,
+    diagnostic::{Diagnostic, nearest},
+    fan_out::OnError,
+    mcp::McpServer,
+    names,
+    tool::{Tool, ToolSource},
 };
 
 /// The tools that name a key, by key.
 pub(super) type Keys<'a> = BTreeMap<&'a str, Vec<(&'a Tool, &'a Concurrency)>>;
 
 /// Checks that tools which share a key agree, that `stop` has something to stop, and warns of what looks forgotten.
-pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(
+    tools: &BTreeMap<String, Tool>,
+    servers: &BTreeMap<String, McpServer>,
+    problems: &mut Vec<Diagnostic>,
+) {
     let mut keys = Keys::new();
     for tool in tools.values() {
         if let Some(concurrency) = &tool.concurrency {
@@ -23,8 +32,36 @@ pub(super) fn check(tools: &BTreeMap<String, Tool>, problems: &mut Vec<Diagnosti
     }
     for tool in tools.values() {
         stop_needs_a_limit(tool, problems);
+        comes_from_somewhere(tool, servers, problems);
     }
     names::check(tools, &keys, problems);
+}
+
+/// A tool of an MCP server that no layer configures can't be called.
+fn comes_from_somewhere(
+    tool: &Tool,
+    servers: &BTreeMap<String, McpServer>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let ToolSource::Mcp { server, .. } = &tool.source else {
+        return;
+    };
+    if servers.contains_key(server) {
+        return;
+    }
+    let problem = Diagnostic::warning(format!(
+        "tool `{}` comes from the MCP server `{}`, which is not under `providers.mcp`",
+        tool.name.escape_debug(),
+        server.escape_debug()
+    ))
+    .at(&tool.place, "its calls will fail");
+    problems.push(match nearest(server, servers.keys().map(String::as_str)) {
+        Some(known) => problem.help(format!("did you mean `mcp.{}`?", known.escape_debug())),
+        None => problem.help(format!(
+            "add `[providers.mcp.{}]` with its `command` or `url`",
+            server.escape_debug()
+        )),
+    });
 }
 
 /// Every tool that names a key gives it the same limit, 0 included, and the same further fields.

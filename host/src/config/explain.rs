@@ -189,6 +189,7 @@ impl Layers {
                     nearest_of(&mut names.tools.iter().map(String::as_str))
                 }
                 Children::Plugins => nearest_of(&mut names.plugins.iter().map(String::as_str)),
+                Children::Servers => nearest_of(&mut names.servers.iter().map(String::as_str)),
                 Children::Tools | Children::Open(_) | Children::Unknown => None,
             };
             let there =

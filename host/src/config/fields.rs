@@ -33,6 +33,25 @@ pub(super) const CONVERSATION: &[&str] = &[
 /// Of `plugins`; all but the last are jp's alone.
 pub(super) const PLUGINS: &[&str] = &["auto_install", "command", "shutdown_timeout_secs", "wasm"];
 
+/// Of `providers`; the first is jp's alone.
+pub(super) const PROVIDERS: &[&str] = &["llm", "mcp"];
+
+/// Of an MCP server.
+pub(super) const SERVER: &[&str] = &[
+    "args",
+    "arguments",
+    "checksum",
+    "command",
+    "cwd",
+    "env",
+    "headers",
+    "optional",
+    "startup_timeout_secs",
+    "type",
+    "url",
+    "variables",
+];
+
 /// Of a tool.
 pub(super) const TOOL: &[&str] = &[
     "access",
@@ -70,6 +89,8 @@ pub(super) enum Children {
     Tools,
     /// The names of plugins.
     Plugins,
+    /// The names of MCP servers.
+    Servers,
     /// Names that this project does not know.
     Unknown,
 }
@@ -92,6 +113,11 @@ pub(super) fn children<S: AsRef<str>>(path: &[S]) -> Children {
         ["plugins"] => Children::Named(PLUGINS),
         ["plugins", "wasm"] => Children::Plugins,
         ["plugins", "wasm", _] => Children::Named(PLUGIN),
+        ["providers"] => Children::Named(PROVIDERS),
+        ["providers", "mcp"] => Children::Servers,
+        ["providers", "mcp", _] => Children::Named(SERVER),
+        ["providers", "mcp", _, "checksum"] => Children::Named(&["algorithm", "value"]),
+        ["providers", "mcp", _, "env" | "headers"] => Children::Open(&[]),
         _ => Children::Unknown,
     }
 }
@@ -105,6 +131,7 @@ pub(super) fn is_typed<S: AsRef<str>>(path: &[S]) -> bool {
         }
         ["conversation", "tools", _, "concurrency", field] => *field != "key",
         ["inherit"]
+        | ["providers", "mcp", _, "optional" | "startup_timeout_secs"]
         | ["conversation", "tools", _, "fan_out" | "command" | "options", ..]
         | ["plugins", "wasm", _, "options" | "limits", ..] => true,
         _ => false,

@@ -21,6 +21,8 @@ pub(super) struct Names {
     pub tools: BTreeSet<String>,
     /// Of plugins.
     pub plugins: BTreeSet<String>,
+    /// Of MCP servers.
+    pub servers: BTreeSet<String>,
 }
 
 impl Names {
@@ -28,6 +30,7 @@ impl Names {
         match children(path) {
             Children::Tools => Some(&self.tools),
             Children::Plugins => Some(&self.plugins),
+            Children::Servers => Some(&self.servers),
             _ => None,
         }
     }
@@ -91,7 +94,7 @@ pub(super) fn underscored(key: &str, names: &Names) -> Option<Vec<Segment>> {
         let (name, length) = match children(&path) {
             Children::Named(list) => of_list(list)?,
             Children::Open(list) => of_list(list).unwrap_or_else(|| (rest.to_owned(), rest.len())),
-            Children::Tools | Children::Plugins => {
+            Children::Tools | Children::Plugins | Children::Servers => {
                 let known = names.under(&path).into_iter().flatten();
                 let known =
                     known.map(|name| (name, folded(name))).filter(|(_, folded)| starts(folded));
@@ -115,7 +118,7 @@ fn folded(name: &str) -> String {
     name.chars().map(fold).collect()
 }
 
-/// The name of a tool or plugin that no layer has: what stands before the first field that it may have.
+/// The name of a tool, plugin or server that no layer has: what stands before the first field that it may have.
 fn unknown(rest: &str, path: &[String]) -> (String, usize) {
     let mut inside = path.to_vec();
     inside.push(String::new());

@@ -5,6 +5,7 @@ fn names() -> Names {
     Names {
         tools: set(&["git", "git_add", "srv1.run", "srv1.run.fast", "Fs-Edit", "limit"]),
         plugins: set(&["my_delay"]),
+        servers: set(&["git_hub"]),
     }
 }
 

@@ -267,6 +267,7 @@ impl Layers {
             };
             names.tools.extend(table(["conversation", "tools"]).into_iter().flatten());
             names.plugins.extend(table(["plugins", "wasm"]).into_iter().flatten());
+            names.servers.extend(table(["providers", "mcp"]).into_iter().flatten());
         }
         names
     }

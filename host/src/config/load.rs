@@ -10,6 +10,7 @@ use super::{
     diagnostic::{ConfigError, Diagnostic, Severity, nearest},
     fields,
     layers::{Layer, Layers},
+    mcp::{McpServer, read_mcp},
     node::{Entry, Node, Value},
     reader::{Reader, wrong_kind},
     release::{Release, read_plugins, read_release},
@@ -22,6 +23,8 @@ use super::{
 pub struct Config {
     /// All configured tools by name, switched on or off.
     pub tools: BTreeMap<String, Tool>,
+    /// The MCP servers that tools may come from, by name.
+    pub mcp: BTreeMap<String, McpServer>,
     /// How releases are decided.
     pub release: Release,
     /// What is probably not what was meant.
@@ -70,7 +73,7 @@ impl Config {
         let mut config = Self::default();
         if let Some(root) = root {
             config.read(root, &mut problems);
-            check(&config.tools, &mut problems);
+            check(&config.tools, &config.mcp, &mut problems);
         }
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Err(ConfigError(problems));
@@ -86,6 +89,7 @@ impl Config {
         };
         let conversation = document.take("conversation");
         let plugins = document.take("plugins");
+        let providers = document.take("providers");
         // `$schema` is for editors.
         document.ignore(&["$schema"]);
         document.ignore(fields::DOCUMENT);
@@ -105,6 +109,8 @@ impl Config {
             problems,
         );
         let [plugins] = section("plugins", plugins, fields::PLUGINS, ["wasm"], problems);
+        let [mcp] = section("providers", providers, fields::PROVIDERS, ["mcp"], problems);
+        self.mcp = mcp.map(|node| read_mcp(node, problems)).unwrap_or_default();
         let plugins = plugins.map(|node| read_plugins(node, problems)).unwrap_or_default();
         if let Some(node) = release {
             self.release = read_release(node, &plugins, problems);
@@ -137,7 +143,7 @@ impl Config {
     /// A configuration that was loaded has been checked. One whose tools were changed since may be checked again.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
-        check(&self.tools, &mut problems);
+        check(&self.tools, &self.mcp, &mut problems);
         problems
     }
 

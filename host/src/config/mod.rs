@@ -16,6 +16,7 @@ mod format;
 mod key_path;
 mod layers;
 mod load;
+mod mcp;
 mod names;
 pub mod node;
 mod places;
@@ -39,6 +40,7 @@ pub use fan_out::{FanOut, OnError};
 pub use format::{EXTENSIONS, parse, parse_toml};
 pub use layers::{Layer, Layers};
 pub use load::Config;
+pub use mcp::{ChecksumAlgorithm, McpChecksum, McpCommand, McpEndpoint, McpServer, McpTransport};
 pub use places::{Looked, Outcome, Places};
 pub use release::{Guard, OnFault, Plugin, PluginLimits, PluginRun, Release};
 #[cfg(feature = "schema")]

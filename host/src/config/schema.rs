@@ -28,7 +28,7 @@ struct Document {
     /// Whether files of later layers may add to this one; false closes them out.
     inherit: Option<bool>,
     config_load_paths: Option<Json>,
-    providers: Option<Json>,
+    providers: Option<Providers>,
     assistant: Option<Json>,
     editor: Option<Json>,
     interrupt: Option<Json>,
@@ -297,6 +297,86 @@ enum Guard {
     Order,
     /// Nothing.
     Off,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "the fields are there for their names and types")]
+struct Providers {
+    /// MCP servers that tools come from, by name.
+    mcp: Option<BTreeMap<String, McpServer>>,
+    llm: Option<Json>,
+}
+
+/// An MCP server: a process with `command`, or one that listens at a `url`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "the fields are there for their names and types")]
+struct McpServer {
+    r#type: Option<McpKind>,
+    /// The program: a name to be found in `PATH`, or a path, relative to the workspace.
+    command: Option<String>,
+    /// The program's arguments.
+    args: Option<Vec<String>>,
+    /// The same as `args`.
+    arguments: Option<Vec<String>>,
+    /// What the program has in its environment beside what it inherits.
+    env: Option<BTreeMap<String, String>>,
+    /// Variables that it needs of the environment it inherits.
+    variables: Option<Vec<String>>,
+    /// The folder that it runs in, relative to the workspace.
+    cwd: Option<String>,
+    /// The digest that the program's file must have.
+    checksum: Option<McpChecksum>,
+    /// Where the server listens.
+    #[schemars(regex(pattern = r"^https?://[^/\s][^\s]*$"))]
+    url: Option<String>,
+    /// What every request has as headers.
+    headers: Option<BTreeMap<String, String>>,
+    /// How long it may take until it is ready, in seconds; 0: as long as it likes.
+    startup_timeout_secs: Option<u32>,
+    optional: Option<Json>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the variants are there for their names")]
+enum McpKind {
+    /// A process, by its standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+    /// The same as `http`.
+    StreamableHttp,
+    /// The same as `http`.
+    #[schemars(rename = "streamable_http")]
+    StreamableHttpSnake,
+}
+
+/// A digest, as `"sha256:..."` or as a table.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the variants are there for their names and types")]
+enum McpChecksum {
+    Text(String),
+    Table(McpChecksumTable),
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "the fields are there for their names and types")]
+struct McpChecksumTable {
+    algorithm: Option<Algorithm>,
+    /// In hex.
+    value: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "the variants are there for their names")]
+enum Algorithm {
+    Sha256,
+    Sha1,
 }
 
 #[derive(JsonSchema)]

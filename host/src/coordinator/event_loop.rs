@@ -16,7 +16,7 @@ use tokio::{
 use super::{
     clock::{self, Clock},
     control::{Asker, Command, Handle, Hold},
-    executions::{Active, Done},
+    executions::{Active, Heard},
     parents::Parent,
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
@@ -30,7 +30,7 @@ use crate::{
     policy::{Arguments, Blueprint, Refusal},
     record::Record,
     scheduler::{Answer, Event, EventKind, Options, Scheduler, Settlement},
-    server::Tools,
+    server::{Progress, Tools},
 };
 
 /// What a coordinator is made of.
@@ -99,6 +99,11 @@ pub trait Observer: Send {
     /// Something happened.
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>);
 
+    /// A run of a call has come this far, as it says itself.
+    fn progress(&mut self, call: CallId, progress: &Progress, snapshot: &Snapshot<'_>) {
+        let _ = (call, progress, snapshot);
+    }
+
     /// Whether it wants to be told the policy's reasons, of how many calls after each decision.
     fn reasons(&self) -> usize {
         0
@@ -133,7 +138,7 @@ pub struct Coordinator {
     pub(super) responses: Vec<Option<Response>>,
     pub(super) active: HashMap<ExecutionId, Active>,
     pub(super) prompts: VecDeque<Open>,
-    pub(super) ran: (UnboundedSender<Done>, UnboundedReceiver<Done>),
+    pub(super) ran: (UnboundedSender<Heard>, UnboundedReceiver<Heard>),
     pub(super) commands: UnboundedReceiver<Command>,
     pub(super) handle: Handle,
     /// Those who may still submit calls.
@@ -255,14 +260,14 @@ impl Coordinator {
                         }
                     }
                 }
-                Some(done) = self.ran.1.recv() => {
+                Some(heard) = self.ran.1.recv() => {
                     // What ends together is answered by one decision: whoever is about to end does so first.
                     tokio::task::yield_now().await;
                     let now = self.now();
-                    self.done(now, done);
+                    self.hear(now, heard, observer);
                     for _ in 0..self.ran.1.len() {
-                        if let Ok(done) = self.ran.1.try_recv() {
-                            self.done(now, done);
+                        if let Ok(heard) = self.ran.1.try_recv() {
+                            self.hear(now, heard, observer);
                         }
                     }
                 }
@@ -489,7 +494,7 @@ impl Coordinator {
         }
     }
 
-    fn snapshot(&self) -> Snapshot<'_> {
+    pub(super) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             scheduler: &self.scheduler,
             record: &self.record,

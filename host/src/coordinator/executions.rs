@@ -1,13 +1,13 @@
 //! Executions: runs of tools from their release until they have ended.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
-use tokio::{
-    sync::mpsc::UnboundedSender,
-    time::{Instant as Clock, sleep_until},
-};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    event_loop::Coordinator,
+    asking::{Deadline, Line, Reply},
+    event_loop::{Coordinator, Observer},
     people::Prompt,
     prompts::Open,
     response::{Response, Status},
@@ -15,11 +15,11 @@ use super::{
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
     config::ResultMode,
-    server::{Gate, Invocation, Outcome, Ran, Running, Stop, Tools},
+    server::{Gate, Invocation, Outcome, Progress, Question, Ran, Running, Stop, Tools},
 };
 
 /// How often a call may ask before it is taken for one that asks for ever.
-const QUESTIONS: u32 = 100;
+pub(super) const QUESTIONS: u32 = 100;
 
 /// An execution in flight.
 pub(super) struct Active {
@@ -27,22 +27,29 @@ pub(super) struct Active {
     pub(super) stop: Stop,
     pub(super) answers: Map<String, Json>,
     pub(super) runs: u32,
-    /// It waits for the answer to a question; no process of it runs.
+    /// It waits for the answer to a question.
     pub(super) asking: bool,
+    /// Who waits for it, where a run goes on meanwhile; none: no process of it runs.
+    pub(super) reply: Option<Reply>,
 }
 
-/// One run of an execution is over.
-pub(super) struct Done {
-    pub(super) execution: ExecutionId,
-    /// None: its gate was shut.
-    pub(super) ran: Option<Ran>,
-    pub(super) timed_out: bool,
+/// What is heard of an execution.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// One run of it is over. Without what came of it: its gate was shut.
+    Ran { execution: ExecutionId, ran: Option<Ran>, timed_out: bool },
+    /// A run that goes on has come this far.
+    Progress { execution: ExecutionId, progress: Progress },
+    /// A run that goes on asks.
+    Asks { execution: ExecutionId, question: Question, reply: Reply },
+    /// It does not wait for the answer any more.
+    Withdraws(ExecutionId),
 }
 
 /// Sends what came of a run, exactly once, whatever happens to the task that runs it: no call is lost.
 struct Report {
     execution: ExecutionId,
-    done: Option<UnboundedSender<Done>>,
+    to: Option<UnboundedSender<Heard>>,
 }
 
 impl Report {
@@ -51,10 +58,10 @@ impl Report {
     }
 
     fn send_once(&mut self, ran: Option<Ran>, timed_out: bool) {
-        if let Some(done) = self.done.take() {
+        if let Some(to) = self.to.take() {
             let timed_out = timed_out && ran.as_ref().is_some_and(|ran| ran.stopped);
             // Nobody listens once the batch is over.
-            let _ = done.send(Done { execution: self.execution, ran, timed_out });
+            let _ = to.send(Heard::Ran { execution: self.execution, ran, timed_out });
         }
     }
 }
@@ -67,12 +74,12 @@ impl Drop for Report {
 }
 
 /// Asks a run to stop when its time is over; and whether it was.
-async fn run_until(mut run: Running<'_>, deadline: Clock, stop: &Stop) -> (Ran, bool) {
+async fn run_until(mut run: Running<'_>, mut deadline: Deadline, stop: &Stop) -> (Ran, bool) {
     let mut timed_out = false;
     loop {
         tokio::select! {
             ran = &mut run => return (ran, timed_out),
-            () = sleep_until(deadline), if !timed_out => {
+            () = deadline.over(), if !timed_out => {
                 timed_out = true;
                 stop.gently.cancel();
             }
@@ -89,7 +96,7 @@ impl Coordinator {
         let answers = Map::new();
         self.active.insert(
             execution,
-            Active { call, stop: Stop::default(), answers, runs: 0, asking: false },
+            Active { call, stop: Stop::default(), answers, runs: 0, asking: false, reply: None },
         );
         self.spawn(execution);
     }
@@ -112,16 +119,16 @@ impl Coordinator {
         let runs = active.runs;
         let call = active.call;
         let request = &self.requests[call as usize];
+        let (line, deadline) = Line::new(execution, self.ran.0.clone(), self.timeout);
         let invocation = Invocation {
             tool: request.name.clone(),
             arguments: request.arguments.clone().unwrap_or_default(),
             answers: active.answers.clone(),
+            host: Arc::new(line),
         };
-        let (server, stop, timeout, done) =
-            (self.server.clone(), active.stop.clone(), self.timeout, self.ran.0.clone());
-        let report = Report { execution, done: Some(done) };
+        let (server, stop) = (self.server.clone(), active.stop.clone());
+        let report = Report { execution, to: Some(self.ran.0.clone()) };
         let gate = self.gate(call).cloned();
-        let deadline = timeout.map(|timeout| Clock::now() + timeout);
         tokio::spawn(async move {
             match run(&*server, &invocation, &stop, deadline, gate.as_ref(), runs == 1).await {
                 Some((ran, timed_out)) => report.send(Some(ran), timed_out),
@@ -131,17 +138,33 @@ impl Coordinator {
     }
 
     pub(super) fn stop(&mut self, now: Instant, execution: ExecutionId) {
-        if let Some(active) = self.active.get(&execution) {
+        if let Some(active) = self.active.get_mut(&execution) {
             active.stop.gently.cancel();
-            if active.asking {
+            if active.reply.take().is_some() {
+                // Its run has no answer now, and ends by itself.
+                active.asking = false;
+                self.scheduler.set_asking(now, execution, false);
+            } else if active.asking {
                 // Nothing of it runs that could end by itself.
                 self.end(now, execution, End::Stopped);
             }
         }
     }
 
-    pub(super) fn done(&mut self, now: Instant, done: Done) {
-        let Done { execution, ran, timed_out } = done;
+    pub(super) fn hear(&mut self, now: Instant, heard: Heard, observer: &mut dyn Observer) {
+        match heard {
+            Heard::Ran { execution, ran, timed_out } => self.ran(now, execution, ran, timed_out),
+            Heard::Progress { execution, progress } => {
+                self.progress(execution, &progress, observer);
+            }
+            Heard::Asks { execution, question, reply } => {
+                self.asks(now, execution, question, reply);
+            }
+            Heard::Withdraws(execution) => self.withdrawn(now, execution),
+        }
+    }
+
+    fn ran(&mut self, now: Instant, execution: ExecutionId, ran: Option<Ran>, timed_out: bool) {
         let Some(active) = self.active.get_mut(&execution) else {
             return;
         };
@@ -247,7 +270,7 @@ async fn run(
     tools: &dyn Tools,
     invocation: &Invocation,
     stop: &Stop,
-    deadline: Option<Clock>,
+    deadline: Option<Deadline>,
     gate: Option<&Gate>,
     first: bool,
 ) -> Option<(Ran, bool)> {

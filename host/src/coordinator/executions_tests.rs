@@ -31,7 +31,7 @@ impl Tools for Ends {
 }
 
 fn invocation() -> Invocation {
-    Invocation { tool: "t".into(), arguments: Map::new(), answers: Map::new() }
+    Invocation { tool: "t".into(), arguments: Map::new(), answers: Map::new(), host: Arc::new(()) }
 }
 
 fn succeeds() -> Outcome {
@@ -41,7 +41,10 @@ fn succeeds() -> Outcome {
 /// Runs until it is ready for the first time: that is when the Host can learn of it.
 async fn gate_after(tools: Ends, stop: Stop, timeout: Option<Duration>) -> Option<bool> {
     let gate = Gate::default();
-    let deadline = timeout.map(|timeout| Clock::now() + timeout);
+    let deadline = timeout.map(|timeout| {
+        let (_, nobody) = tokio::sync::watch::channel(false);
+        Deadline::new(tokio::time::Instant::now() + timeout, nobody)
+    });
     let ran = run(&tools, &invocation(), &stop, deadline, Some(&gate), true).await;
     ran.map(|_| gate.is_shut())
 }

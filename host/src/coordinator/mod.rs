@@ -6,6 +6,7 @@
 //! that has answered in a moment so far is asked in the loop, with a moment's budget; any other on another thread: one that hangs
 //! delays releases until its budget ends it, and nothing else.
 
+mod asking;
 mod clock;
 mod control;
 mod event_loop;

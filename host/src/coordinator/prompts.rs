@@ -43,6 +43,14 @@ impl Coordinator {
                     return;
                 };
                 self.scheduler.set_asking(now, execution, false);
+                if let Some(active) = self.active.get_mut(&execution)
+                    && let Some(waiting) = active.reply.take()
+                {
+                    active.asking = false;
+                    // A run that does not wait any more is about to say so.
+                    let _ = waiting.send(answer);
+                    return;
+                }
                 match (answer, self.active.get_mut(&execution)) {
                     (Some(answer), Some(active)) => {
                         active.asking = false;

@@ -1,4 +1,4 @@
-//! Tools that are commands on this machine.
+//! The configured tools: commands on this machine are run here, calls of MCP servers are handed on.
 
 use std::{
     collections::BTreeMap,
@@ -8,6 +8,8 @@ use std::{
 
 use serde_json::{Map, Value as Json, json};
 
+#[cfg(feature = "mcp")]
+use super::mcp::{Definition, McpError, McpServers};
 use super::{
     ArgumentError, Invocation, Outcome, ProcessWatch, Ran, Running, Stop, Terms, Tools, arguments,
     process::{self, Spec},
@@ -33,19 +35,50 @@ pub struct Server {
     workspace: Workspace,
     watch: Option<Arc<dyn ProcessWatch>>,
     spool: Spool,
+    #[cfg(feature = "mcp")]
+    mcp: McpServers,
 }
 
 impl Server {
     /// A server of these tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
-        Self { tools: config.tools.clone(), workspace, watch: None, spool: Spool::default() }
+        Self {
+            tools: config.tools.clone(),
+            #[cfg(feature = "mcp")]
+            mcp: McpServers::new(&config.mcp, &workspace.root),
+            workspace,
+            watch: None,
+            spool: Spool::default(),
+        }
     }
 
     /// Tells `watch` of every process group.
     #[must_use]
     pub fn watched_by(mut self, watch: Arc<dyn ProcessWatch>) -> Self {
+        #[cfg(feature = "mcp")]
+        self.mcp.watched_by(&watch);
         self.watch = Some(watch);
         self
+    }
+
+    /// Ends the MCP servers that were started, and waits until nothing of them is left. None is started any more.
+    ///
+    /// To be called when the batch is over. A server that is dropped instead ends them too, in the background.
+    #[cfg(feature = "mcp")]
+    pub async fn close(&self) {
+        self.mcp.close().await;
+    }
+
+    /// What a tool of an MCP server is for and what it takes: the server's definition under the configured one. Starts the
+    /// server, if it does not run. None: the tool is not one of an MCP server.
+    #[cfg(feature = "mcp")]
+    pub async fn definition(&self, tool: &str) -> Option<Result<Definition, McpError>> {
+        let tool = self.tools.get(tool)?;
+        let ToolSource::Mcp { server, tool: theirs } = &tool.source else {
+            return None;
+        };
+        let name = theirs.as_ref().unwrap_or(&tool.name);
+        Some(self.mcp.definition(tool, server, name).await)
     }
 
     /// A tool's configuration.
@@ -54,6 +87,14 @@ impl Server {
     }
 
     async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
+        #[cfg(feature = "mcp")]
+        if let Some(tool) = self.tools.get(&invocation.tool)
+            && let ToolSource::Mcp { server, tool: theirs } = &tool.source
+        {
+            let name = theirs.as_ref().unwrap_or(&tool.name);
+            let ran = self.mcp.run(server, name, invocation, stop).await;
+            return self.spooled(ran);
+        }
         let spec = match self.spec(invocation) {
             Ok(spec) => spec,
             Err(message) => return Outcome::error(message).into(),
@@ -70,14 +111,16 @@ impl Server {
                 return Outcome::error(message).into();
             }
         };
-        let stopped = exit.stopped;
-        match Outcome::read(&invocation.tool, &exit) {
-            Outcome::Success { content } => {
-                let (content, whole) = self.spool.put(content);
-                Ran { outcome: Outcome::Success { content }, stopped, whole }
-            }
-            outcome => Ran { outcome, stopped, whole: None },
+        let outcome = Outcome::read(&invocation.tool, &exit);
+        self.spooled(Ran { outcome, stopped: exit.stopped, whole: None })
+    }
+
+    /// The same with a large result in a file.
+    fn spooled(&self, mut ran: Ran) -> Ran {
+        if let Outcome::Success { content } = &mut ran.outcome {
+            (*content, ran.whole) = self.spool.put(std::mem::take(content));
         }
+        ran
     }
 
     fn spec(&self, invocation: &Invocation) -> Result<Spec, String> {
@@ -87,7 +130,7 @@ impl Server {
             ToolSource::Local(called) => called.as_ref().unwrap_or(name),
             ToolSource::Mcp { server, .. } => {
                 return Err(format!(
-                    "tool `{name}` comes from the MCP server `{server}`, which this server does not run"
+                    "tool `{name}` comes from the MCP server `{server}`, which needs the feature `mcp`"
                 ));
             }
             ToolSource::Builtin(_) => {

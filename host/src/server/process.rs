@@ -28,10 +28,10 @@ const STDERR: usize = 64 << 10;
 const CHUNK: usize = 32 << 10;
 
 /// How long a process that was asked to stop may take before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a process's output is waited for once it has exited: what it left in the background may hold the pipes for ever.
-const DRAIN: Duration = Duration::from_millis(500);
+pub(super) const DRAIN: Duration = Duration::from_millis(500);
 
 /// How long a killed group may take to disappear. It is dying; only the kernel is still busy with it.
 const DYING: Duration = Duration::from_secs(5);
@@ -269,13 +269,13 @@ pub(super) async fn run(
 }
 
 /// A process group that is ended when this is dropped.
-struct Group {
+pub(super) struct Group {
     leader: Option<u32>,
     watch: Option<Arc<dyn ProcessWatch>>,
 }
 
 impl Group {
-    fn new(leader: Option<u32>, watch: Option<Arc<dyn ProcessWatch>>) -> Self {
+    pub(super) fn new(leader: Option<u32>, watch: Option<Arc<dyn ProcessWatch>>) -> Self {
         if let (Some(leader), Some(watch)) = (leader, &watch) {
             watch.started(leader);
         }
@@ -296,12 +296,12 @@ impl Group {
     }
 
     #[cfg(unix)]
-    fn terminate(&self) {
+    pub(super) fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
     #[cfg(unix)]
-    fn kill(&self) {
+    pub(super) fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }
 
@@ -314,10 +314,10 @@ impl Group {
     }
 
     #[cfg(not(unix))]
-    fn terminate(&self) {}
+    pub(super) fn terminate(&self) {}
 
     #[cfg(not(unix))]
-    fn kill(&self) {}
+    pub(super) fn kill(&self) {}
 
     #[cfg(not(unix))]
     fn is_alive(&self) -> bool {
@@ -326,7 +326,7 @@ impl Group {
 
     /// Waits until nothing of the group is left; what is left of a group whose leader is gone is killed, after the grace time
     /// where it was asked gently.
-    async fn vanish(mut self, gently: bool) {
+    pub(super) async fn vanish(mut self, gently: bool) {
         let start = Instant::now();
         let kill_at = if gently { start + GRACE } else { start };
         let mut pause = Duration::from_millis(1);

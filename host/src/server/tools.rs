@@ -1,10 +1,10 @@
 //! What the Host needs of tools, whatever they are: commands on this machine, an embedding program's own functions, another server.
 
-use std::{collections::BTreeMap, pin::Pin};
+use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
-use super::{ArgumentError, OPERATIONS, Outcome, Spooled, Stop};
+use super::{ArgumentError, Host, OPERATIONS, Outcome, Spooled, Stop};
 use crate::config::{OnError, ResultMode, RunMode, Tool};
 
 /// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
@@ -79,7 +79,7 @@ pub trait Tools: Send + Sync {
     ///
     /// The slot of its key is free when the future is ready, so that must not be before everything it started is gone. It is
     /// asked to end early by `stop`; where it did, [`Ran::stopped`] is set. A call whose outcome is a question is run again
-    /// with the answer.
+    /// with the answer; a run that has to go on until there is one asks [`Invocation::host`].
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a>;
 }
 
@@ -139,6 +139,8 @@ pub struct Invocation {
     pub arguments: Map<String, Json>,
     /// All answers so far, by question id.
     pub answers: Map<String, Json>,
+    /// Whom the run can tell how far it is, and ask without ending.
+    pub host: Arc<dyn Host>,
 }
 
 /// What came of one run, and whether it was cut short.

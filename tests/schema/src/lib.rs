@@ -43,8 +43,6 @@ fn what_is_valid_is_taken_by_both() {
         r#"{"fan_out": {"enabled": false, "on_error": "continue"}}"#,
         r#"{"concurrency": 1, "fan_out": {"on_error": "stop"}}"#,
         r#"{"command": {"program": "x", "args": ["a"], "shell": true}}"#,
-        r#"{"source": "mcp.github"}"#,
-        r#"{"source": "mcp.github.issues"}"#,
         r#"{"source": "local.x", "run": "edit", "result": "skip", "cancellation_response": "no"}"#,
         r#"{"source": "builtin", "questions": {"q": {"answer": 3}}, "summary": "s", "parameters": {"p": {"type": "string"}}}"#,
         r#"{"enable": false, "style": {"x": 1}, "options": {"y": 2}, "examples": "e", "access": {}, "format": "ask"}"#,
@@ -60,6 +58,9 @@ fn what_is_valid_is_taken_by_both() {
         r#"{"plugins": {"wasm": {"d": {"path": "d", "options": {"a": [1]}, "limits": {"fuel": 1, "memory": "64 MiB", "time": "250ms", "file": 3}}}}}"#,
         r#"{"plugins": {"wasm": {"d": {"path": "d", "checksum": "sha256:0000000000000000000000000000000000000000000000000000000000000000"}}}}"#,
         r#"{"extends": ["a.toml", {"path": "b/**", "strategy": "after"}], "inherit": false, "config_load_paths": ["x"]}"#,
+        r#"{"providers": {"mcp": {"git": {"command": "uvx", "args": ["mcp-server-git"], "env": {"A": "b"}, "variables": ["B"], "cwd": "x", "startup_timeout_secs": 5, "optional": true}}}, "conversation": {"tools": {"t": {"source": "mcp.git"}, "u": {"source": "mcp.git.status"}}}}"#,
+        r#"{"providers": {"mcp": {"web": {"type": "streamable-http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer x"}}}}}"#,
+        r#"{"providers": {"mcp": {"one": {"type": "stdio", "command": "c", "arguments": [], "checksum": {"algorithm": "sha1", "value": "0000000000000000000000000000000000000000"}}}}}"#,
         r#"{"assistant": {"name": "x"}, "providers": {"llm": {}}, "style": {}, "editor": {}, "user": {"name": "y"}, "$schema": "x"}"#,
     ];
     for text in documents {
@@ -112,6 +113,14 @@ fn what_is_not_is_refused_by_both() {
         r#"{"plugins": {"wasm": {"d": {"path": "d", "limits": {"fule": 1}}}}}"#,
         r#"{"plugins": {"wams": {}}}"#,
         r#"{"convesation": {}}"#,
+        r#"{"providers": {"mpc": {}}}"#,
+        r#"{"providers": {"mcp": {"git": {"command": 1}}}}"#,
+        r#"{"providers": {"mcp": {"git": {"comand": "x"}}}}"#,
+        r#"{"providers": {"mcp": {"git": {"command": "x", "args": "y"}}}}"#,
+        r#"{"providers": {"mcp": {"git": {"command": "x", "type": "sse"}}}}"#,
+        r#"{"providers": {"mcp": {"git": {"command": "x", "startup_timeout_secs": -1}}}}"#,
+        r#"{"providers": {"mcp": {"web": {"url": "ftp://x"}}}}"#,
+        r#"{"providers": {"mcp": {"web": {"url": "https://x", "headers": {"A": 1}}}}}"#,
     ];
     for text in documents {
         let document = serde_json::from_str(text).expect(text);

@@ -1,0 +1,25 @@
+//! Tools of MCP servers: processes on this machine, or on the net.
+//!
+//! [`McpServers`] has the configured servers. Each is started when a call needs it ([`upstream`]), is a [`connection`] then, and
+//! is ended with everything it started when the tool server is closed.
+
+mod bounded;
+mod calls;
+mod client;
+mod connection;
+mod content;
+mod elicitation;
+mod error;
+mod http;
+mod in_flight;
+mod process;
+mod schema;
+mod servers;
+mod upstream;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::McpError;
+pub use schema::Definition;
+pub(super) use servers::McpServers;

@@ -1,0 +1,111 @@
+//! The configured servers, by name.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use rmcp::model::Tool as Offered;
+use tokio::task::JoinSet;
+
+use super::{
+    calls,
+    connection::{Connection, stopped},
+    error::McpError,
+    schema::{self, Definition},
+    upstream::Upstream,
+};
+use crate::{
+    config::{McpServer, Tool},
+    server::{Invocation, ProcessWatch, Ran, Stop},
+};
+
+/// The MCP servers that tools may come from. None of them runs before a call needs it.
+pub(in crate::server) struct McpServers(BTreeMap<String, Arc<Upstream>>);
+
+impl McpServers {
+    /// These servers, with this folder as workspace.
+    pub(in crate::server) fn new(servers: &BTreeMap<String, McpServer>, root: &Path) -> Self {
+        let upstream =
+            |server: &McpServer| Arc::new(Upstream::new(server.clone(), root.to_owned()));
+        Self(servers.iter().map(|(name, server)| (name.clone(), upstream(server))).collect())
+    }
+
+    /// Tells `watch` of every process group that is started from now on.
+    pub(in crate::server) fn watched_by(&mut self, watch: &Arc<dyn ProcessWatch>) {
+        for upstream in self.0.values_mut().filter_map(Arc::get_mut) {
+            upstream.watch = Some(watch.clone());
+        }
+    }
+
+    /// Runs a call of a tool that is `name` at `server`.
+    pub(in crate::server) async fn run(
+        &self,
+        server: &str,
+        name: &str,
+        invocation: &Invocation,
+        stop: &Stop,
+    ) -> Ran {
+        let tool = &invocation.tool;
+        match self.offered(server, name, stop).await {
+            Ok((connection, _)) => calls::call(&connection, server, name, invocation, stop).await,
+            Err(McpError::Stopped { .. }) => calls::stopped(tool),
+            Err(error) => error.outcome(tool).into(),
+        }
+    }
+
+    /// What a tool is called by, and what it takes: the server's definition under the tool's own.
+    pub(in crate::server) async fn definition(
+        &self,
+        tool: &Tool,
+        server: &str,
+        name: &str,
+    ) -> Result<Definition, McpError> {
+        let (_, offered) = self.offered(server, name, &Stop::default()).await?;
+        Ok(schema::merged(tool, &offered))
+    }
+
+    async fn offered(
+        &self,
+        server: &str,
+        name: &str,
+        stop: &Stop,
+    ) -> Result<(Arc<Connection>, Offered), McpError> {
+        let upstream = self.0.get(server).ok_or_else(|| McpError::UnknownServer {
+            server: server.to_owned(),
+            known: self.0.keys().cloned().collect(),
+        })?;
+        let connection = upstream.connection(stop).await?;
+        loop {
+            let (tools, at) = tokio::select! {
+                offered = connection.offered() => offered?,
+                () = stopped(stop) => {
+                    return Err(McpError::Stopped { server: server.to_owned() });
+                }
+            };
+            if let Some(tool) = tools.iter().find(|tool| tool.name == name) {
+                return Ok((connection, tool.clone()));
+            }
+            // Some servers say what they offer bit by bit when they start.
+            if !connection.has_changed_since(at) {
+                return Err(McpError::UnknownTool {
+                    server: server.to_owned(),
+                    tool: name.to_owned(),
+                    known: tools.iter().map(|tool| tool.name.to_string()).collect(),
+                });
+            }
+        }
+    }
+
+    /// Ends all of them, and waits until nothing of them is left.
+    pub(in crate::server) async fn close(&self) {
+        let mut closing = JoinSet::new();
+        for upstream in self.0.values() {
+            let upstream = upstream.clone();
+            closing.spawn(async move { upstream.close().await });
+        }
+        closing.join_all().await;
+    }
+
+    #[cfg(test)]
+    pub(super) fn played(servers: BTreeMap<String, Arc<Upstream>>) -> Self {
+        Self(servers)
+    }
+}
