@@ -62,13 +62,15 @@ impl People for Person {
 
 fn ask(prompt: &Prompt, remembered: &Remembered, signals: &Signals) -> Reply {
     let reply = match prompt {
-        Prompt::Approve { tool, arguments, edit, problem } => {
+        Prompt::Approve { tool, arguments, edit, problem, .. } => {
             approve(tool, arguments, *edit, problem.as_deref(), remembered).map(Reply::Approval)
         }
         Prompt::Question { tool, question, .. } => {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
         }
-        Prompt::Review { tool, content, edit } => review(tool, content, *edit).map(Reply::Review),
+        Prompt::Review { tool, content, edit, .. } => {
+            review(tool, content, *edit).map(Reply::Review)
+        }
     };
     reply.unwrap_or_else(|error| match error {
         InquireError::OperationInterrupted => {

@@ -214,31 +214,20 @@ impl Coordinator {
     /// The same for calls of which some have their response already: those are not run again, the others are, in written order.
     pub async fn resume(mut self, calls: Vec<Resumed>, observer: &mut dyn Observer) -> Finished {
         let people = self.people.clone();
-        let mut asked: Option<JoinHandle<Answered>> = None;
-        let mut open: Asked<'_> = None;
+        let mut answer: Option<JoinHandle<Answered>> = None;
+        let mut asked: Vec<Asked<'_>> = Vec::new();
         self.submit(calls.into_iter().map(|call| (call, None)));
         loop {
             let now = self.now();
             self.drain(now, observer);
-            if asked.is_none() {
-                asked = self.ask(now, observer);
+            if answer.is_none() {
+                answer = self.ask(now, observer);
                 self.drain(now, observer);
             }
-            if asked.is_none() {
+            if answer.is_none() {
                 observer.decided(&self.snapshot());
             }
-            if open.as_ref().is_some_and(|(prompt, _)| self.is_moot(prompt)) {
-                open = None;
-            }
-            while open.is_none()
-                && let Some(next) = self.prompts.pop_front()
-            {
-                if !self.is_moot(&next) {
-                    tracing::debug!(target: "people", call = next.call, "{}", next.prompt.word());
-                    let reply = people.ask(next.prompt.clone());
-                    open = Some((next, reply));
-                }
-            }
+            self.open(&*people, &mut asked);
             if self.scheduler.is_settled()
                 && self.active.is_empty()
                 && self.prompts.is_empty()
@@ -271,15 +260,11 @@ impl Coordinator {
                         }
                     }
                 }
-                answer = join(&mut asked), if asked.is_some() => {
-                    asked = None;
-                    self.answered(answer, observer);
+                answered = join(&mut answer), if answer.is_some() => {
+                    answer = None;
+                    self.answered(answered, observer);
                 }
-                reply = reply(&mut open), if open.is_some() => {
-                    if let Some((prompt, _)) = open.take() {
-                        self.reply(prompt, reply);
-                    }
-                }
+                (asked, reply) = reply(&mut asked) => self.reply(asked, reply),
                 () = clock::wait(now, wake.unwrap_or(now)), if wake.is_some() => {}
             }
         }
@@ -375,7 +360,7 @@ impl Coordinator {
 
     /// Approves a call, has it approved, or settles it because it can't run.
     fn prepare(&mut self, now: Instant, call: CallId) {
-        let Request { name, arguments, .. } = &mut self.requests[call as usize];
+        let Request { id, name, arguments } = &mut self.requests[call as usize];
         let Some(terms) = self.server.terms(name) else {
             let known = nearest(name, self.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
@@ -410,8 +395,9 @@ impl Coordinator {
             }
             RunMode::Ask | RunMode::Edit => {
                 let arguments = arguments.clone().unwrap_or_default();
+                let (tool, id) = (name.clone(), id.clone());
                 let edit = terms.run == RunMode::Edit;
-                let prompt = Prompt::Approve { tool: name.clone(), arguments, edit, problem: None };
+                let prompt = Prompt::Approve { tool, id, arguments, edit, problem: None };
                 self.prompts.push_back(Open { call, execution: None, prompt });
             }
         }
@@ -520,9 +506,9 @@ struct Answered {
     reasons: Vec<(CallId, String)>,
 }
 
-async fn join(asked: &mut Option<JoinHandle<Answered>>) -> Answered {
-    match asked {
-        Some(asked) => asked.await.unwrap_or_else(|error| match error.try_into_panic() {
+async fn join(answer: &mut Option<JoinHandle<Answered>>) -> Answered {
+    match answer {
+        Some(answer) => answer.await.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
             Err(error) => unreachable!("nobody aborts a question: {error}"),
         }),

@@ -245,6 +245,7 @@ impl Coordinator {
             (ResultMode::Ask | ResultMode::Edit, Some(response)) => {
                 let prompt = Prompt::Review {
                     tool: request.name.clone(),
+                    id: request.id.clone(),
                     content: response.text_or_beginning().into_owned(),
                     edit: mode == ResultMode::Edit,
                 };

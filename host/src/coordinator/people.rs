@@ -1,4 +1,4 @@
-//! What people are asked. One prompt is open at a time, in the order they arose.
+//! What people are asked, in the order in which it arose.
 
 use std::{future::Future, pin::Pin};
 
@@ -13,6 +13,8 @@ pub enum Prompt {
     Approve {
         /// The tool.
         tool: String,
+        /// The id of the call.
+        id: String,
         /// Its arguments.
         arguments: Map<String, Json>,
         /// Whether they are to be edited first.
@@ -33,6 +35,8 @@ pub enum Prompt {
     Review {
         /// The tool.
         tool: String,
+        /// The id of the call.
+        id: String,
         /// The result.
         content: String,
         /// Whether it may be edited.
@@ -88,6 +92,11 @@ pub enum Review {
 pub trait People: Send + Sync {
     /// Asks, and waits for the reply.
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
+
+    /// Whether a prompt waits for the reply to the one before it, as on a screen. If not, everything is asked as soon as it arises.
+    fn one_at_a_time(&self) -> bool {
+        true
+    }
 }
 
 /// Nobody is there to be asked: calls are approved or rejected as said, questions get their own default or no answer, results

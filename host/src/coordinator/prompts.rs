@@ -1,12 +1,16 @@
-//! Prompts: one is open at a time, in the order they arose.
+//! Prompts, in the order they arose: one is open at a time, or all of them, as those who are asked want it.
 
-use std::{future::Future, pin::Pin};
+use std::{
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::Poll,
+};
 
 use serde_json::{Map, Value as Json};
 
 use super::{
     event_loop::{Coordinator, as_json},
-    people::{Approval, Prompt, Reply, Review},
+    people::{Approval, People, Prompt, Reply, Review},
     response::{Response, Status},
 };
 use crate::{
@@ -21,11 +25,29 @@ pub(super) struct Open {
     pub(super) prompt: Prompt,
 }
 
-/// The open prompt and its reply to come.
-pub(super) type Asked<'a> = Option<(Open, Pin<Box<dyn Future<Output = Reply> + Send + 'a>>)>;
+/// An open prompt and its reply to come.
+pub(super) struct Asked<'a> {
+    open: Open,
+    reply: Pin<Box<dyn Future<Output = Reply> + Send + 'a>>,
+}
 
 impl Coordinator {
-    pub(super) fn reply(&mut self, open: Open, reply: Reply) {
+    /// Closes the prompts that nobody waits for any more, and opens as many as `people` can be asked at once.
+    pub(super) fn open<'a>(&mut self, people: &'a dyn People, asked: &mut Vec<Asked<'a>>) {
+        asked.retain(|asked| !self.is_moot(&asked.open));
+        while (asked.is_empty() || !people.one_at_a_time())
+            && let Some(open) = self.prompts.pop_front()
+        {
+            if !self.is_moot(&open) {
+                tracing::debug!(target: "people", call = open.call, "{}", open.prompt.word());
+                let reply = people.ask(open.prompt.clone());
+                asked.push(Asked { open, reply });
+            }
+        }
+    }
+
+    pub(super) fn reply(&mut self, asked: Asked<'_>, reply: Reply) {
+        let open = asked.open;
         let now = self.now();
         let call = open.call;
         tracing::debug!(target: "people", call, "has a reply");
@@ -81,8 +103,9 @@ impl Coordinator {
     fn run_with(&mut self, call: CallId, mut arguments: Map<String, Json>) {
         let request = &mut self.requests[call as usize];
         if let Err(error) = self.server.check_arguments(&request.name, &mut arguments) {
-            let (tool, problem) = (request.name.clone(), Some(error.to_string()));
-            let prompt = Prompt::Approve { tool, arguments, edit: true, problem };
+            let (tool, id) = (request.name.clone(), request.id.clone());
+            let problem = Some(error.to_string());
+            let prompt = Prompt::Approve { tool, id, arguments, edit: true, problem };
             return self.prompts.push_front(Open { call, execution: None, prompt });
         }
         request.arguments = Ok(arguments);
@@ -110,10 +133,17 @@ impl Coordinator {
     }
 }
 
-/// The reply to the open prompt; never, where none is open.
-pub(super) async fn reply(open: &mut Asked<'_>) -> Reply {
-    match open {
-        Some((_, reply)) => reply.await,
-        None => std::future::pending().await,
-    }
+/// The next reply to one of the open prompts; never, where none is open.
+pub(super) async fn reply<'a>(asked: &mut Vec<Asked<'a>>) -> (Asked<'a>, Reply) {
+    let (place, reply) = poll_fn(|context| {
+        let mut replies = asked.iter_mut().enumerate();
+        replies
+            .find_map(|(place, asked)| match asked.reply.as_mut().poll(context) {
+                Poll::Ready(reply) => Some(Poll::Ready((place, reply))),
+                Poll::Pending => None,
+            })
+            .unwrap_or(Poll::Pending)
+    })
+    .await;
+    (asked.remove(place), reply)
 }

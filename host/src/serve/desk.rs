@@ -13,14 +13,15 @@ use std::{
 use serde_json::{Map, Value as Json};
 use tokio::sync::{Notify, watch};
 
+use super::Clients;
 use crate::{
     batch::{CallId, Carried},
     config::Config,
-    coordinator::{Coordinator, Observer, People, Response, Setup, Snapshot, Submitter, Ticket},
+    coordinator::{Coordinator, Observer, Response, Setup, Snapshot, Submitter, Ticket},
     message::Request,
     policy::{Blueprint, Refusal},
     scheduler::{Event, EventKind, Waiting},
-    server::Tools,
+    server::{Progress, Tools},
     text::clean,
 };
 
@@ -29,7 +30,7 @@ pub struct Desk {
     config: Arc<Config>,
     tools: Arc<dyn Tools>,
     blueprint: Arc<dyn Blueprint>,
-    people: Arc<dyn People>,
+    clients: Arc<Clients>,
     timeout: Option<Duration>,
     next: AtomicU64,
     batch: Mutex<Batch>,
@@ -52,7 +53,7 @@ struct Batch {
 type Places = Arc<Mutex<HashMap<String, watch::Sender<Place>>>>;
 
 /// Where a call stands, for whoever waits for it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Place {
     /// Handed in.
     #[default]
@@ -61,6 +62,8 @@ pub enum Place {
     Queued(String),
     /// It runs.
     Running,
+    /// It runs, and has come this far.
+    Come(Progress),
 }
 
 impl Desk {
@@ -69,14 +72,14 @@ impl Desk {
         config: Arc<Config>,
         tools: Arc<dyn Tools>,
         blueprint: Arc<dyn Blueprint>,
-        people: Arc<dyn People>,
+        clients: Arc<Clients>,
         timeout: Option<Duration>,
     ) -> Result<Arc<Self>, Refusal> {
         let desk = Arc::new_cyclic(|me| Self {
             config,
             tools,
             blueprint,
-            people,
+            clients,
             timeout,
             next: AtomicU64::new(1),
             batch: Mutex::default(),
@@ -90,6 +93,16 @@ impl Desk {
     /// The configuration that it serves.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The tools that it has.
+    pub fn tools(&self) -> &dyn Tools {
+        &*self.tools
+    }
+
+    /// Those whose calls it runs.
+    pub(super) fn clients(&self) -> &Clients {
+        &self.clients
     }
 
     /// Hands a call in. The written order is the order in which this is called, whoever calls it. Where a call stands is found out
@@ -130,7 +143,7 @@ impl Desk {
             config: &self.config,
             server: self.tools.clone(),
             blueprint: &*self.blueprint,
-            people: self.people.clone(),
+            people: self.clients.clone(),
             timeout: self.timeout,
             carried: Carried::default(),
         })
@@ -180,6 +193,11 @@ impl Pending {
         self.ticket = None;
         done(&self.desk, &self.id);
         response
+    }
+
+    /// Its id, here.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Where it stands, and will; none, if it is not watched.
@@ -266,6 +284,10 @@ impl Observer for Watcher {
             }
             _ => {}
         }
+    }
+
+    fn progress(&mut self, call: CallId, progress: &Progress, snapshot: &Snapshot<'_>) {
+        self.tell(call, snapshot, || Place::Come(progress.clone()));
     }
 
     fn decided(&mut self, snapshot: &Snapshot<'_>) {

@@ -1,9 +1,9 @@
 //! Answers a client's requests.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, Peer, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
@@ -11,16 +11,22 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde_json::{Map, Value as Json, json};
-use tokio::sync::watch;
+use serde_json::{Map, Value as Json};
+use tokio::{
+    sync::{oneshot, watch},
+    time::{Instant, timeout_at},
+};
 
 use super::{Desk, Place, ordered::HandedIn};
 use crate::{
     config::{RunMode, Tool},
     coordinator::{Response, Status},
     policy::Refusal,
-    server::{Terms, schema},
+    server::{Definition, Progress, Terms, schema},
 };
+
+/// How long a client waits for servers that have to start before it can be told what their tools take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One client's side of a desk.
 #[derive(Clone)]
@@ -37,7 +43,8 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let capabilities = capabilities.build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("jp-policy", env!("CARGO_PKG_VERSION"));
         info
@@ -46,10 +53,20 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.desk.config().tools.values().filter(|tool| tool.run != RunMode::Skip);
-        Ok(ListToolsResult::with_all_items(tools.map(advertised).collect()))
+        // All of them at once: each may have to start a server.
+        let defining: Vec<_> =
+            tools.map(|tool| (tool, define(&self.desk, tool, context.peer.clone()))).collect();
+        let deadline = Instant::now() + PATIENCE;
+        let mut offered = Vec::new();
+        for (tool, defining) in defining {
+            let defined = timeout_at(deadline, defining).await;
+            let defined = defined.ok().and_then(Result::ok);
+            offered.push(advertised(tool, defined.unwrap_or_else(|| Definition::from(tool))));
+        }
+        Ok(ListToolsResult::with_all_items(offered))
     }
 
     async fn call_tool(
@@ -68,8 +85,10 @@ impl ServerHandler for Handler {
             }
         }
         .map_err(|refusal| refused(&refusal))?;
+        let _attending = self.desk.clients().attend(pending.id(), &context.peer);
         let mut watched = token.zip(pending.place());
-        let mut steps = 0.0;
+        let mut last = 0.0;
+        let mut begun = None;
         loop {
             tokio::select! {
                 response = pending.response() => {
@@ -77,14 +96,23 @@ impl ServerHandler for Handler {
                     return Ok(result(&response).into());
                 }
                 Some((token, place)) = moved(&mut watched) => {
-                    steps += 1.0;
-                    let message = match place {
+                    let (done, total, message) = match place {
                         Place::Submitted => continue,
-                        Place::Queued(why) => why,
-                        Place::Running => "running".to_owned(),
+                        Place::Queued(why) => (last + 1.0, None, Some(why)),
+                        Place::Running => (last + 1.0, None, Some("running".to_owned())),
+                        Place::Come(Progress { done, total, message }) => {
+                            // What it counts begins where the steps before it have ended.
+                            let begun = *begun.get_or_insert(last);
+                            (begun + done, total.map(|total| begun + total), message)
+                        }
                     };
-                    let mut progress = ProgressNotificationParam::new(token, steps);
-                    progress.message = Some(message);
+                    if done <= last {
+                        // It has to increase, and something that has not is no news.
+                        continue;
+                    }
+                    last = done;
+                    let mut progress = ProgressNotificationParam::new(token, done);
+                    (progress.total, progress.message) = (total, message);
                     // A client that is gone is noticed elsewhere.
                     let _ = context.peer.notify_progress(progress).await;
                 }
@@ -124,34 +152,38 @@ fn result(response: &Response) -> CallToolResult {
     }
 }
 
+/// Finds out what a tool takes. A client that does not wait for it is told when it is known.
+fn define(
+    desk: &Arc<Desk>,
+    tool: &Tool,
+    client: Peer<RoleServer>,
+) -> oneshot::Receiver<Definition> {
+    let (sender, defined) = oneshot::channel();
+    let (desk, name) = (desk.clone(), tool.name.clone());
+    tokio::spawn(async move {
+        match desk.tools().definition(&name).await {
+            Some(Ok(definition)) => {
+                if sender.send(definition).is_err() {
+                    // One that has gone does not need to know.
+                    let _ = client.notify_tool_list_changed().await;
+                }
+            }
+            Some(Err(why)) => {
+                tracing::warn!(target: "serve", tool = %name, %why, "is offered as it is configured");
+            }
+            None => {}
+        }
+    });
+    defined
+}
+
 /// A tool as it is offered to clients.
-fn advertised(tool: &Tool) -> McpTool {
-    let own = input_schema(&tool.parameters);
+fn advertised(tool: &Tool, definition: Definition) -> McpTool {
+    let Definition { description, input_schema: own } = definition;
     let schema = if Terms::from(tool).fan_out.is_some() { schema(&own) } else { own };
     let schema = match schema {
         Json::Object(schema) => schema,
         _ => Map::new(),
     };
-    McpTool::new_with_raw(tool.name.clone(), tool.summary.clone().map(Into::into), Arc::new(schema))
-}
-
-/// A JSON schema from `parameters` as jp writes them: by name, each a schema that may say `required`.
-fn input_schema(parameters: &Json) -> Json {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for (name, parameter) in parameters.as_object().into_iter().flatten() {
-        let mut property = parameter.as_object().cloned().unwrap_or_default();
-        if property.remove("required") == Some(Json::Bool(true)) {
-            required.push(Json::String(name.clone()));
-        }
-        if let Some(summary) = property.remove("summary") {
-            property.entry("description").or_insert(summary);
-        }
-        properties.insert(name.clone(), Json::Object(property));
-    }
-    let mut schema = json!({ "type": "object", "properties": properties });
-    if let (Some(schema), false) = (schema.as_object_mut(), required.is_empty()) {
-        schema.insert("required".to_owned(), Json::Array(required));
-    }
-    schema
+    McpTool::new_with_raw(tool.name.clone(), description.map(Into::into), Arc::new(schema))
 }

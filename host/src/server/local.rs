@@ -9,9 +9,10 @@ use std::{
 use serde_json::{Map, Value as Json, json};
 
 #[cfg(feature = "mcp")]
-use super::mcp::{Definition, McpError, McpServers};
+use super::mcp::McpServers;
 use super::{
-    ArgumentError, Invocation, Outcome, ProcessWatch, Ran, Running, Stop, Terms, Tools, arguments,
+    ArgumentError, Defining, Definition, Invocation, Outcome, ProcessWatch, Ran, Running, Stop,
+    Terms, Tools, arguments,
     process::{self, Spec},
     spool::Spool,
     template,
@@ -69,16 +70,14 @@ impl Server {
         self.mcp.close().await;
     }
 
-    /// What a tool of an MCP server is for and what it takes: the server's definition under the configured one. Starts the
-    /// server, if it does not run. None: the tool is not one of an MCP server.
-    #[cfg(feature = "mcp")]
-    pub async fn definition(&self, tool: &str) -> Option<Result<Definition, McpError>> {
+    async fn definition(&self, tool: &str) -> Option<Result<Definition, String>> {
         let tool = self.tools.get(tool)?;
-        let ToolSource::Mcp { server, tool: theirs } = &tool.source else {
-            return None;
-        };
-        let name = theirs.as_ref().unwrap_or(&tool.name);
-        Some(self.mcp.definition(tool, server, name).await)
+        #[cfg(feature = "mcp")]
+        if let ToolSource::Mcp { server, tool: theirs } = &tool.source {
+            let name = theirs.as_ref().unwrap_or(&tool.name);
+            return Some(self.mcp.definition(tool, server, name).await);
+        }
+        Some(Ok(Definition::from(tool)))
     }
 
     /// A tool's configuration.
@@ -180,6 +179,10 @@ impl Tools for Server {
         arguments: &mut Map<String, Json>,
     ) -> Result<(), ArgumentError> {
         self.tool(tool).map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
+    }
+
+    fn definition<'a>(&'a self, tool: &'a str) -> Defining<'a> {
+        Box::pin(Server::definition(self, tool))
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {

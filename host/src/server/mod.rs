@@ -1,6 +1,7 @@
 //! The tool server: runs the calls that the Host has released. It knows tools, not limits.
 
 mod arguments;
+mod definition;
 mod fan_out;
 mod gate;
 mod host;
@@ -14,13 +15,12 @@ mod template;
 mod tools;
 
 pub use arguments::ArgumentError;
+pub use definition::Definition;
 pub use fan_out::{OPERATIONS, Parts, parts, schema};
 pub use gate::Gate;
 pub use host::{Answering, Host, Progress};
 pub use local::{Server, Workspace};
-#[cfg(feature = "mcp")]
-pub use mcp::{Definition, McpError};
 pub use outcome::{AnswerType, Outcome, Question};
 pub use process::{ProcessWatch, Stop};
 pub use spool::Spooled;
-pub use tools::{Invocation, Ran, Running, Terms, Tools};
+pub use tools::{Defining, Invocation, Ran, Running, Terms, Tools};

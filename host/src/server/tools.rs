@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
-use super::{ArgumentError, Host, OPERATIONS, Outcome, Spooled, Stop};
+use super::{ArgumentError, Definition, Host, OPERATIONS, Outcome, Spooled, Stop};
 use crate::config::{OnError, ResultMode, RunMode, Tool};
 
 /// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
@@ -75,6 +75,13 @@ pub trait Tools: Send + Sync {
         Ok(())
     }
 
+    /// What a tool is for and what it takes, for whoever chooses it; or why that can't be found out now. None: there is no such
+    /// tool, or nothing is known of it. It may take as long as a server takes to start.
+    fn definition<'a>(&'a self, tool: &'a str) -> Defining<'a> {
+        let _ = tool;
+        Box::pin(std::future::ready(None))
+    }
+
     /// Runs a released call once, until nothing of it runs any more. Never fails: what goes wrong is an outcome.
     ///
     /// The slot of its key is free when the future is ready, so that must not be before everything it started is gone. It is
@@ -85,6 +92,10 @@ pub trait Tools: Send + Sync {
 
 /// A tool's run to come.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
+
+/// A tool's definition to come.
+pub type Defining<'a> =
+    Pin<Box<dyn Future<Output = Option<Result<Definition, String>>> + Send + 'a>>;
 
 /// The terms on which a tool's calls are run. By default nobody is asked about them.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use crate::{config::nearest, server::Outcome};
 
 /// Why a tool of an MCP server could not be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum McpError {
+pub(super) enum McpError {
     /// No such server.
     #[error("MCP server `{server}` is not configured{}", other(server, "configured", known))]
     UnknownServer {

@@ -20,6 +20,4 @@ mod upstream;
 #[cfg(test)]
 mod tests;
 
-pub use error::McpError;
-pub use schema::Definition;
 pub(super) use servers::McpServers;

@@ -1,23 +1,16 @@
 //! What a tool of an MCP server takes: the server's schema, with the tool's own `parameters` over it, as jp has it.
 
 use rmcp::model::Tool as Offered;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use crate::config::Tool;
-
-/// What a tool is for, and what it takes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
-    /// What it does, for whoever chooses it.
-    pub description: Option<String>,
-    /// The JSON schema of its arguments.
-    pub input_schema: Json,
-}
+use crate::{
+    config::Tool,
+    server::definition::{Definition, is_demanded, of_parameter},
+};
 
 /// The server's definition under the tool's own.
 ///
-/// Of a parameter that both have, `type`, `default`, `enum`, `items`, `properties` and the description are the configuration's. It
-/// may demand what the server doesn't, and not the other way round. What only the configuration has, the server would not
+/// Of a parameter that both have, what the configuration says is the configuration's. It may demand what the server doesn't, and not the other way round. What only the configuration has, the server would not
 /// understand: it is left out.
 pub(super) fn merged(tool: &Tool, offered: &Offered) -> Definition {
     let mut schema = Json::Object((*offered.input_schema).clone());
@@ -29,7 +22,7 @@ pub(super) fn merged(tool: &Tool, offered: &Offered) -> Definition {
                 continue;
             };
             lay_over(property, parameter);
-            if parameter.get("required") == Some(&Json::Bool(true)) {
+            if is_demanded(parameter) {
                 demanded.push(Json::String(name.clone()));
             }
         }
@@ -78,36 +71,6 @@ fn lay_over(property: &mut Json, parameter: &Json) {
         }
         property.insert(key, value);
     }
-}
-
-/// A parameter as JSON schema: jp says `required` at each parameter, JSON schema at the object.
-fn of_parameter(parameter: &Json) -> Json {
-    let Some(parameter) = parameter.as_object() else {
-        return Json::Null;
-    };
-    let mut schema = Map::new();
-    for key in ["type", "default", "enum"] {
-        if let Some(value) = parameter.get(key) {
-            schema.insert(key.to_owned(), value.clone());
-        }
-    }
-    if let Some(words) = parameter.get("description").or_else(|| parameter.get("summary")) {
-        schema.insert("description".to_owned(), words.clone());
-    }
-    if let Some(items) = parameter.get("items") {
-        schema.insert("items".to_owned(), of_parameter(items));
-    }
-    if let Some(properties) = parameter.get("properties").and_then(Json::as_object) {
-        let demanded = |parameter: &Json| parameter.get("required") == Some(&Json::Bool(true));
-        let required: Vec<&String> =
-            properties.iter().filter(|(_, it)| demanded(it)).map(|(name, _)| name).collect();
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), json!(required));
-        }
-        let properties = properties.iter().map(|(name, it)| (name.clone(), of_parameter(it)));
-        schema.insert("properties".to_owned(), Json::Object(properties.collect()));
-    }
-    Json::Object(schema)
 }
 
 #[cfg(test)]

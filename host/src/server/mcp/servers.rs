@@ -9,12 +9,12 @@ use super::{
     calls,
     connection::{Connection, stopped},
     error::McpError,
-    schema::{self, Definition},
+    schema,
     upstream::Upstream,
 };
 use crate::{
     config::{McpServer, Tool},
-    server::{Invocation, ProcessWatch, Ran, Stop},
+    server::{Definition, Invocation, ProcessWatch, Ran, Stop},
 };
 
 /// The MCP servers that tools may come from. None of them runs before a call needs it.
@@ -57,9 +57,11 @@ impl McpServers {
         tool: &Tool,
         server: &str,
         name: &str,
-    ) -> Result<Definition, McpError> {
-        let (_, offered) = self.offered(server, name, &Stop::default()).await?;
-        Ok(schema::merged(tool, &offered))
+    ) -> Result<Definition, String> {
+        match self.offered(server, name, &Stop::default()).await {
+            Ok((_, offered)) => Ok(schema::merged(tool, &offered)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     async fn offered(
