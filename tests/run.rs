@@ -31,6 +31,7 @@ mod run {
     mod replay;
     mod resume;
     mod scale;
+    mod serve;
     mod signals;
     mod simulate;
     mod support;

@@ -8,7 +8,7 @@ mod text;
 
 pub(crate) use dir::{Dir, files, repository};
 pub(crate) use ended::Ended;
-pub(crate) use program::{Program, path};
+pub(crate) use program::{Program, Running, path};
 pub(crate) use terminal::{BACKSPACE, CTRL_C, DOWN, ENTER, ESCAPE, OnTerminal};
 pub(crate) use text::plain;
 
