@@ -198,9 +198,8 @@ fn the_scenarios_come_out() {
 #[test]
 fn the_contract_is_kept() {
     let check = || jp_policy_testing::Check::quick();
-    check().options("cap = 1").native::<Cap>();
-    check().options("cap = 2").native::<Cap>();
     // Without a cap it is the default policy.
     check().rules().native::<Cap>();
+    check().options("cap = 1").component(env!("CARGO_MANIFEST_DIR"));
     check().options("cap = 2").component(env!("CARGO_MANIFEST_DIR"));
 }
