@@ -47,6 +47,7 @@ extern crate self as jp_policy_guest;
     reason = "generated code"
 )]
 pub mod bindings;
+pub mod duration;
 #[cfg(feature = "component")]
 #[doc(hidden)]
 pub mod export;

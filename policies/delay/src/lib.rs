@@ -8,11 +8,11 @@
 mod pause;
 
 use jp_policy_guest::{
-    Batch, CallId, Decision, Error, Instant, KeyIndex, Policy, Problem, Settings, export_policy,
-    rules,
+    Batch, CallId, Decision, Error, Instant, KeyIndex, Policy, Problem, Settings,
+    duration::seconds, export_policy, rules,
 };
 
-use crate::pause::{After, Pause, seconds};
+use crate::pause::{After, Pause};
 
 /// The policy: what it knows of the keys, each list by key index.
 #[derive(Debug)]
