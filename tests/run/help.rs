@@ -19,6 +19,11 @@ fn run() {
 }
 
 #[test]
+fn serve() {
+    insta::assert_snapshot!(help(&["serve", "--help"]));
+}
+
+#[test]
 fn build() {
     insta::assert_snapshot!(help(&["build", "--help"]));
 }

@@ -161,17 +161,17 @@ fn define(
     let (sender, defined) = oneshot::channel();
     let (desk, name) = (desk.clone(), tool.name.clone());
     tokio::spawn(async move {
-        match desk.tools().definition(&name).await {
-            Some(Ok(definition)) => {
-                if sender.send(definition).is_err() {
-                    // One that has gone does not need to know.
-                    let _ = client.notify_tool_list_changed().await;
-                }
-            }
+        let definition = match desk.tools().definition(&name).await {
+            Some(Ok(definition)) => definition,
             Some(Err(why)) => {
                 tracing::warn!(target: "serve", tool = %name, %why, "is offered as it is configured");
+                return;
             }
-            None => {}
+            None => return,
+        };
+        if sender.send(definition).is_err() {
+            // One that has gone does not need to know.
+            let _ = client.notify_tool_list_changed().await;
         }
     });
     defined

@@ -187,3 +187,7 @@ impl WaitedFor {
             .await;
     }
 }
+
+#[cfg(test)]
+#[path = "sessions_tests.rs"]
+mod tests;
