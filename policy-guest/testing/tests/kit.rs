@@ -126,3 +126,10 @@ fn a_component_beside_its_crate() {
     let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios/limits");
     component_scenarios(manifest, scenarios);
 }
+
+#[test]
+fn options_are_given_to_a_policy_that_is_no_component_too() {
+    let said = failure(|| Check::quick().options("cap = 2").native::<Rules>());
+    assert!(said.starts_with("policy \"default\" can't be checked"), "{said}");
+    assert!(said.contains("`cap`"), "{said}");
+}

@@ -91,9 +91,11 @@ pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, 
     }
     text += "[conversation.tools.free]\n[conversation.release]\n";
     text += if plan.rules { "guard = \"order\"\n" } else { "guard = \"limit\"\n" };
-    if let Some(path) = &plan.path {
+    // Options stand with a component: those of a policy that is none are given to one of its name.
+    let path = plan.path.clone().or_else(|| (!options.is_empty()).then(|| name.into()));
+    if let Some(path) = path {
         let name = quoted(name);
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let path = std::path::absolute(&path).unwrap_or(path);
         let path = quoted(&path.display().to_string());
         let _ = write!(text, "policy = {name}\n[plugins.wasm.{name}]\npath = {path}\n");
         let options: Vec<String> = options.iter().map(entry).collect();
