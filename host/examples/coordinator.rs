@@ -49,8 +49,8 @@ impl Tools for Account {
                     return Ran { stopped: true, ..Outcome::error("stopped").into() };
                 }
             }
-            let from = invocation.answers.get("from").and_then(|from| from.as_str());
-            let amount = invocation.arguments.get("amount").and_then(|amount| amount.as_u64());
+            let from = invocation.answers.get("from").and_then(serde_json::Value::as_str);
+            let amount = invocation.arguments.get("amount").and_then(serde_json::Value::as_u64);
             let content = match (invocation.tool.as_str(), amount) {
                 ("pay", Some(amount)) => {
                     format!("paid {amount} from {}", from.unwrap_or("nowhere"))

@@ -23,6 +23,11 @@ pub fn clean(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
+/// A path as one line, made fit.
+pub fn clean_path(path: &std::path::Path) -> String {
+    clean(&path.display().to_string())
+}
+
 /// The lines of a text, each made fit on its own.
 pub fn clean_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(clean)

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::text::clean_path;
+
 use super::{
     diagnostic::Diagnostic,
     format,
@@ -46,8 +48,8 @@ impl Walk<'_> {
         if let Some(by) = by {
             if self.open.contains(&path) {
                 let mut cycle: Vec<String> =
-                    self.open.iter().map(|path| format!("`{}`", path.display())).collect();
-                cycle.push(format!("`{}`", path.display()));
+                    self.open.iter().map(|path| format!("`{}`", clean_path(path))).collect();
+                cycle.push(format!("`{}`", clean_path(&path)));
                 self.problems.push(
                     Diagnostic::error(format!("files extend each other: {}", cycle.join(" -> ")))
                         .at(by, "leads back to a file that is being read"),
@@ -144,7 +146,7 @@ impl Walk<'_> {
                 Err(_) => self.problems.push(
                     Diagnostic::warning(format!(
                         "`extends` names `{}`, which is not there",
-                        path.display()
+                        clean_path(&path)
                     ))
                     .at(place, "no such file"),
                 ),

@@ -516,3 +516,12 @@ fn a_file_is_taken_as_single_value_with_and_without_its_extension() {
     layers.cfg("nobody");
     assert_eq!(shown(layers), "`--cfg nobody` names no file and sets no value");
 }
+
+#[test]
+fn what_drives_a_terminal_in_the_name_of_a_variable_is_not_repeated() {
+    let mut layers = Layers::default();
+    layers.environment([("JP_CFG_CONVERSATION_TOOLS_[[\u{1b}".to_owned(), String::new())]);
+    let error = layers.build().expect_err("a tool is a table").to_string();
+    assert!(!error.contains('\u{1b}'), "{error:?}");
+    assert!(error.contains("[[\u{fffd}"), "{error:?}");
+}

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{diagnostic::Diagnostic, format::EXTENSIONS};
+use crate::text::clean_path;
 
 /// A configuration file and its text.
 #[derive(Debug, Clone)]
@@ -78,7 +79,7 @@ impl Source {
             if files.is_empty() && problems.is_empty() {
                 problems.push(Diagnostic::error(format!(
                     "no configuration in folder `{}`: it has no file that ends in {}",
-                    path.display(),
+                    clean_path(path),
                     EXTENSIONS.map(|extension| format!(".{extension}")).join(", ")
                 )));
             }
@@ -142,7 +143,7 @@ pub(super) fn is_configuration(path: &Path) -> bool {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(format!("failed to read configuration `{}`: {error}", path.display()))
+    Diagnostic::error(format!("failed to read configuration `{}`: {error}", clean_path(path)))
 }
 
 /// A place in a source: what a message points at.
@@ -170,7 +171,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, column) = self.line_column();
-        write!(f, "{}:{line}:{column}", self.source.path().display())
+        write!(f, "{}:{line}:{column}", clean_path(self.source.path()))
     }
 }
 

@@ -9,6 +9,8 @@ use json::parse_json;
 pub(super) use json::parse_json_at;
 use yaml::parse_yaml;
 
+use crate::text::clean_path;
+
 use super::{
     diagnostic::Diagnostic,
     node::Node,
@@ -37,7 +39,7 @@ fn invalid(
     message: &str,
     span: std::ops::Range<usize>,
 ) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not valid {format}: {message}", source.path().display()))
+    Diagnostic::error(format!("`{}` is not valid {format}: {message}", clean_path(source.path())))
         .at(&Place { source: source.clone(), span }, "here")
 }
 
@@ -45,7 +47,7 @@ fn invalid(
 fn twice(format: &str, name: &str, first: &Place, again: &Place) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not valid {format}: `{}` is set twice",
-        again.source.path().display(),
+        clean_path(again.source.path()),
         name.escape_debug()
     ))
     .at(again, "set again")
