@@ -19,3 +19,8 @@ pub mod serve;
 #[cfg(feature = "live")]
 pub mod server;
 pub mod text;
+
+/// The snippets of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
