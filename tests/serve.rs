@@ -267,6 +267,18 @@ fn a_client_that_cannot_be_asked_gets_the_questions_default() {
 }
 
 #[test]
+fn a_call_that_is_no_clients_gets_it_too() {
+    runtime().block_on(async {
+        let (desk, _) = desk();
+        let arguments = std::iter::once(("n".to_owned(), 1.into())).collect();
+        let mut pending = desk.submit("asks".to_owned(), arguments, false);
+        let pending = pending.as_mut().expect("it is taken");
+        let response = pending.response().await.expect("there is one");
+        assert_eq!(response.content, "\"red\"");
+    });
+}
+
+#[test]
 fn approvals_and_reviews_are_the_clients_where_they_are_wanted() {
     runtime().block_on(async {
         let (desk, begun) = desk_with(true);

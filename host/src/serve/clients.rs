@@ -50,6 +50,20 @@ impl Clients {
         Attending { clients: self, call: call.to_owned() }
     }
 
+    /// A call that is no client's, unless it is one's already: `otherwise` is asked for it.
+    pub(super) fn leave_alone(&self, call: &str) {
+        let mut calls = self.lock();
+        if !calls.contains_key(call) {
+            calls.insert(call.to_owned(), None);
+            self.came.notify_waiters();
+        }
+    }
+
+    /// A call has its response.
+    pub(super) fn forget(&self, call: &str) {
+        self.lock().remove(call);
+    }
+
     /// Whose call it is. A call is approved, and so perhaps asked about, before whoever answers its client has taken it.
     async fn client(&self, call: &str) -> Option<Peer<RoleServer>> {
         // An operation of a call has the call's id before the dot.
@@ -108,7 +122,7 @@ pub(super) struct Attending<'a> {
 
 impl Drop for Attending<'_> {
     fn drop(&mut self) {
-        self.clients.lock().remove(&self.call);
+        self.clients.forget(&self.call);
     }
 }
 

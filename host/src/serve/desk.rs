@@ -152,6 +152,7 @@ impl Desk {
     /// A call has its response. The batch is over with the last one: nothing of it runs any more then, so the next one may begin
     /// at once, and what was kept of it is let go.
     fn done(&self, id: &str) {
+        self.clients.forget(id);
         let mut batch = self.lock();
         lock(&batch.places).remove(id);
         batch.left -= 1;
@@ -188,7 +189,12 @@ pub struct Pending {
 
 impl Pending {
     /// Waits for the response. May be dropped and asked for again, until it was given once.
+    ///
+    /// What the call asks, if no [`Handler`](super::Handler) answers it to a client, is asked those that are asked otherwise.
     pub async fn response(&mut self) -> Option<Response> {
+        if let Some(desk) = self.desk.upgrade() {
+            desk.clients.leave_alone(&self.id);
+        }
         let response = self.ticket.as_mut()?.response().await;
         self.ticket = None;
         done(&self.desk, &self.id);
