@@ -42,12 +42,11 @@ impl Clients {
         Self { otherwise, approvals, calls: Mutex::default(), came: Notify::new() }
     }
 
-    /// A call is this client's, until what is returned is dropped.
-    pub(super) fn attend<'a>(&'a self, call: &str, client: &Peer<RoleServer>) -> Attending<'a> {
+    /// A call is this client's, until it has its response.
+    pub(super) fn attend(&self, call: &str, client: &Peer<RoleServer>) {
         let asks = client.supported_elicitation_modes().contains(&ElicitationMode::Form);
         self.lock().insert(call.to_owned(), asks.then(|| client.clone()));
         self.came.notify_waiters();
-        Attending { clients: self, call: call.to_owned() }
     }
 
     /// A call that is no client's, unless it is one's already: `otherwise` is asked for it.
@@ -111,18 +110,6 @@ impl People for Clients {
     /// Each client has people of its own, and none waits for those of another.
     fn one_at_a_time(&self) -> bool {
         false
-    }
-}
-
-/// A call that is a client's until this is dropped.
-pub(super) struct Attending<'a> {
-    clients: &'a Clients,
-    call: String,
-}
-
-impl Drop for Attending<'_> {
-    fn drop(&mut self) {
-        self.clients.forget(&self.call);
     }
 }
 

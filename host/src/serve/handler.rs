@@ -85,7 +85,7 @@ impl ServerHandler for Handler {
             }
         }
         .map_err(|refusal| refused(&refusal))?;
-        let _attending = self.desk.clients().attend(pending.id(), &context.peer);
+        self.desk.clients().attend(pending.id(), &context.peer);
         let mut watched = token.zip(pending.place());
         let mut last = 0.0;
         let mut begun = None;
