@@ -8,7 +8,7 @@ use super::{
     fan_out::OnError,
     mcp::McpServer,
     names,
-    tool::{Tool, ToolSource},
+    tool::Tool,
 };
 
 /// The tools that name a key, by key.
@@ -43,7 +43,7 @@ fn comes_from_somewhere(
     servers: &BTreeMap<String, McpServer>,
     problems: &mut Vec<Diagnostic>,
 ) {
-    let ToolSource::Mcp { server, .. } = &tool.source else {
+    let Some((server, _)) = tool.upstream() else {
         return;
     };
     if servers.contains_key(server) {

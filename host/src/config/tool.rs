@@ -161,6 +161,16 @@ impl ToolDefaults {
 }
 
 impl Tool {
+    /// The MCP server that it is a tool of, and its name there; none: it comes from elsewhere.
+    pub fn upstream(&self) -> Option<(&str, &str)> {
+        match &self.source {
+            ToolSource::Mcp { server, tool } => {
+                Some((server, tool.as_deref().unwrap_or(&self.name)))
+            }
+            ToolSource::Local(_) | ToolSource::Builtin(_) => None,
+        }
+    }
+
     /// The folder of the file it stands in, absolute.
     pub fn folder(&self) -> PathBuf {
         let folder = self.origin.folder();

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::definition::is_demanded;
+
 /// Arguments that do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("; "))]
@@ -22,7 +24,7 @@ pub(super) fn check(
             arguments.entry(name.clone()).or_insert_with(|| default.clone());
         }
         match arguments.get(name) {
-            None if parameter.get("required") == Some(&Json::Bool(true)) => {
+            None if is_demanded(parameter) => {
                 problems.push(format!("argument `{name}` is missing"));
             }
             None => {}

@@ -1,10 +1,6 @@
 //! The configured tools: commands on this machine are run here, calls of MCP servers are handed on.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -13,7 +9,7 @@ use super::mcp::McpServers;
 use super::{
     ArgumentError, Defining, Definition, Invocation, Outcome, ProcessWatch, Ran, Running, Stop,
     Terms, Tools, arguments,
-    process::{self, Spec},
+    process::{self, Spec, located},
     spool::Spool,
     template,
 };
@@ -73,8 +69,7 @@ impl Server {
     async fn definition(&self, tool: &str) -> Option<Result<Definition, String>> {
         let tool = self.tools.get(tool)?;
         #[cfg(feature = "mcp")]
-        if let ToolSource::Mcp { server, tool: theirs } = &tool.source {
-            let name = theirs.as_ref().unwrap_or(&tool.name);
+        if let Some((server, name)) = tool.upstream() {
             return Some(self.mcp.definition(tool, server, name).await);
         }
         Some(Ok(Definition::from(tool)))
@@ -88,9 +83,8 @@ impl Server {
     async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
         #[cfg(feature = "mcp")]
         if let Some(tool) = self.tools.get(&invocation.tool)
-            && let ToolSource::Mcp { server, tool: theirs } = &tool.source
+            && let Some((server, name)) = tool.upstream()
         {
-            let name = theirs.as_ref().unwrap_or(&tool.name);
             let ran = self.mcp.run(server, name, invocation, stop).await;
             return self.spooled(ran);
         }
@@ -154,13 +148,12 @@ impl Server {
                 "config_dir": tool.folder().to_string_lossy(),
             },
         });
-        let words =
+        let mut words =
             template::fill(command, &context).map_err(|error| format!("tool `{name}`: {error}"))?;
-        Ok(Spec {
-            words: resolve(words, &self.workspace.root),
-            folder: self.workspace.root.clone(),
-            environment: Vec::new(),
-        })
+        if let Some(program) = words.first_mut() {
+            *program = located(program, &self.workspace.root).to_string_lossy().into_owned();
+        }
+        Ok(Spec { words, folder: self.workspace.root.clone(), environment: Vec::new() })
     }
 }
 
@@ -188,15 +181,4 @@ impl Tools for Server {
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
         Box::pin(Server::run(self, invocation, stop))
     }
-}
-
-/// A program that is given as a relative path is meant relative to the workspace, whatever the current folder is.
-fn resolve(mut words: Vec<String>, root: &Path) -> Vec<String> {
-    if let Some(program) = words.first_mut()
-        && program.contains('/')
-        && Path::new(program).is_relative()
-    {
-        *program = root.join(&*program).to_string_lossy().into_owned();
-    }
-    words
 }

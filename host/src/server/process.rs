@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     io::{self, Read as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     sync::Arc,
     time::Duration,
@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
-    process::Command,
+    process::{Child, Command},
     time::{Instant, sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
@@ -205,19 +205,8 @@ pub(super) async fn run(
 ) -> io::Result<Exit> {
     let (program, arguments) = spec.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .current_dir(&spec.folder)
-        .envs(spec.environment)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    // A group of its own: the terminal's Ctrl-C does not reach it, and a stop reaches all of it.
-    #[cfg(unix)]
-    command.process_group(0);
-    let mut child = command.spawn()?;
-    let group = Group::new(child.id(), watch);
+    command.args(arguments).current_dir(&spec.folder).envs(spec.environment).stdin(Stdio::null());
+    let (mut child, group) = Group::start(command, watch)?;
     let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) =
         (Captured::new(STDOUT, Kind::Beginning(spool.clone())), Captured::new(STDERR, Kind::End));
@@ -268,6 +257,11 @@ pub(super) async fn run(
     Ok(Exit { success: status.success(), status: status.to_string(), stdout, stderr, stopped })
 }
 
+/// Where a program is: one that is given as a relative path is meant relative to the workspace, whatever the current folder is.
+pub(super) fn located(program: &str, root: &Path) -> PathBuf {
+    if program.contains('/') { root.join(program) } else { PathBuf::from(program) }
+}
+
 /// A process group that is ended when this is dropped.
 pub(super) struct Group {
     leader: Option<u32>,
@@ -275,7 +269,21 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(leader: Option<u32>, watch: Option<Arc<dyn ProcessWatch>>) -> Self {
+    /// Starts a process as the leader of a group of its own, with both outputs piped: the terminal's Ctrl-C does not reach it, and
+    /// a stop reaches all of it.
+    pub(super) fn start(
+        mut command: Command,
+        watch: Option<Arc<dyn ProcessWatch>>,
+    ) -> io::Result<(Child, Self)> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.spawn()?;
+        let group = Self::new(child.id(), watch);
+        Ok((child, group))
+    }
+
+    fn new(leader: Option<u32>, watch: Option<Arc<dyn ProcessWatch>>) -> Self {
         if let (Some(leader), Some(watch)) = (leader, &watch) {
             watch.started(leader);
         }

@@ -23,7 +23,7 @@ use crate::{
     config::{ChecksumAlgorithm, McpChecksum, McpCommand},
     server::{
         ProcessWatch,
-        process::{DRAIN, GRACE, Group},
+        process::{DRAIN, GRACE, Group, located},
     },
     text::clean,
 };
@@ -110,19 +110,8 @@ impl Process {
         let failed =
             |error: io::Error| format!("in folder `{}`: {error}", folder.to_string_lossy());
         let mut to_start = Command::new(&program);
-        to_start
-            .args(&command.args)
-            .envs(&command.env)
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        // A group of its own: the terminal's Ctrl-C does not reach it, and its end reaches all of it.
-        #[cfg(unix)]
-        to_start.process_group(0);
-        let mut child = to_start.spawn().map_err(failed)?;
-        let group = Group::new(child.id(), watch);
+        to_start.args(&command.args).envs(&command.env).current_dir(&folder).stdin(Stdio::piped());
+        let (mut child, group) = Group::start(to_start, watch).map_err(failed)?;
         let tail = Tail::default();
         let reading = child
             .stderr
@@ -172,11 +161,6 @@ impl Process {
         }
         Ended { status: status.map(|status| status.to_string()), stderr: self.tail.text() }
     }
-}
-
-/// A program that is given as a relative path is meant relative to the workspace.
-fn located(program: &str, root: &Path) -> PathBuf {
-    if program.contains('/') { root.join(program) } else { PathBuf::from(program) }
 }
 
 fn check(program: &Path, checksum: &McpChecksum) -> Result<(), String> {
