@@ -271,7 +271,7 @@ impl Call {
     fn request(&self) -> Request {
         let arguments = json!({ "do": self.kind, "id": self.id });
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        Request { id: self.id.clone(), name: self.tool.clone(), arguments: Ok(arguments) }
+        Request { id: self.id.clone(), name: self.tool.clone(), arguments: Ok(arguments.into()) }
     }
 }
 

@@ -163,7 +163,7 @@ fn coordinator(
         .map(|n| Request {
             id: format!("call_{n}"),
             name: format!("tool{}", n % KEYS),
-            arguments: Ok(json!({ "n": n }).as_object().cloned().unwrap_or_default()),
+            arguments: Ok(json!({ "n": n }).as_object().cloned().unwrap_or_default().into()),
         })
         .collect();
     let start = Instant::now();

@@ -1,8 +1,10 @@
 //! The calls of an assistant's message, in whichever form the message was written.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
-use crate::text::clean_to;
+use crate::text::{clean_to, push_clean_to};
 
 /// A call as the assistant wrote it.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,23 +14,35 @@ pub struct Request {
     /// The tool.
     pub name: String,
     /// Its arguments, or what is wrong with them. A call with wrong arguments is still a call and gets its response.
-    pub arguments: Result<Map<String, Json>, String>,
+    pub arguments: Result<Arc<Map<String, Json>>, String>,
 }
 
 impl Request {
+    /// Its arguments as JSON text; none, if they can't be read.
+    pub fn arguments_as_json(&self) -> String {
+        let none = Map::new();
+        let arguments = self.arguments.as_deref().unwrap_or(&none);
+        // A map of JSON values can always be written.
+        serde_json::to_string(arguments).unwrap_or_default()
+    }
+
     /// The call in a few words: its tool, and what of its arguments is short.
     pub fn title(&self) -> String {
         const LENGTH: usize = 60;
         const VALUE: usize = 20;
         let mut title = self.name.clone();
-        for value in self.arguments.iter().flat_map(Map::values) {
-            let text = match value {
-                Json::String(text) => text.clone(),
-                Json::Number(number) => number.to_string(),
-                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => continue,
-            };
-            title.push(' ');
-            title.push_str(&clean_to(&text, VALUE));
+        for value in self.arguments.iter().flat_map(|arguments| arguments.values()) {
+            match value {
+                Json::String(text) => {
+                    title.push(' ');
+                    push_clean_to(&mut title, text, VALUE);
+                }
+                Json::Number(number) => {
+                    title.push(' ');
+                    push_clean_to(&mut title, &number.to_string(), VALUE);
+                }
+                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => {}
+            }
         }
         clean_to(&title, LENGTH)
     }
@@ -161,7 +175,7 @@ fn read(item: &Json, place: usize) -> Result<Request, MessageError> {
         _ => format!("call_{place}"),
     };
     let arguments = function.get("arguments").or_else(|| function.get("input"));
-    Ok(Request { id, name, arguments: read_arguments(arguments) })
+    Ok(Request { id, name, arguments: read_arguments(arguments).map(Arc::new) })
 }
 
 fn read_arguments(arguments: Option<&Json>) -> Result<Map<String, Json>, String> {

@@ -4,8 +4,8 @@ use super::*;
 
 fn names(message: &Json) -> Vec<(String, String, String)> {
     let requests = parse(&message.to_string()).expect("the message has calls");
-    let show = |arguments: &Result<Map<String, Json>, String>| match arguments {
-        Ok(arguments) => Json::Object(arguments.clone()).to_string(),
+    let show = |arguments: &Result<Arc<Map<String, Json>>, String>| match arguments {
+        Ok(arguments) => Json::Object((**arguments).clone()).to_string(),
         Err(error) => error.clone(),
     };
     requests

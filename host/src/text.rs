@@ -15,12 +15,15 @@ fn is_mark(character: char) -> bool {
 
 /// One line without anything that could drive a terminal: line breaks and tabs become blanks, the rest a replacement mark.
 pub fn clean(text: &str) -> String {
-    let replaced = |c| match c {
+    text.chars().map(replaced).collect()
+}
+
+fn replaced(character: char) -> char {
+    match character {
         '\n' | '\t' => ' ',
         c if is_plain(c) => c,
         _ => '\u{fffd}',
-    };
-    text.chars().map(replaced).collect()
+    }
 }
 
 /// A path as one line, made fit.
@@ -35,12 +38,18 @@ pub fn clean_lines(text: &str) -> impl Iterator<Item = String> {
 
 /// One line, cut at a number of characters.
 pub fn clean_to(text: &str, length: usize) -> String {
-    let text = text.trim();
-    let mut cleaned = clean(&text.chars().take(length).collect::<String>());
-    if text.chars().nth(length).is_some() {
-        cleaned.push_str("...");
-    }
+    let mut cleaned = String::with_capacity(text.len().min(4 * length));
+    push_clean_to(&mut cleaned, text, length);
     cleaned
+}
+
+/// The same, at the end of another text.
+pub fn push_clean_to(to: &mut String, text: &str, length: usize) {
+    let mut characters = text.trim().chars();
+    to.extend(characters.by_ref().take(length).map(replaced));
+    if characters.next().is_some() {
+        to.push_str("...");
+    }
 }
 
 /// So many of something, as words have it: `1 call`, `2 calls`.

@@ -14,7 +14,7 @@ use jp_policy::{
     scheduler::{Event, EventKind},
     server::{Invocation, Outcome, Running, Stop, Terms, Tools},
 };
-use serde_json::json;
+use serde_json::{Map, json};
 
 /// An operation that fails if it says so.
 struct Failing {
@@ -77,8 +77,8 @@ fn fan_out(operations: usize, failing: usize) -> (Finished, usize) {
         carried: Carried::default(),
     };
     let sets: Vec<_> = (0..operations).map(|n| json!({ "fails": n == failing })).collect();
-    let arguments = std::iter::once(("operations".to_owned(), json!(sets))).collect();
-    let request = Request { id: "F".into(), name: "apply".into(), arguments: Ok(arguments) };
+    let arguments = std::iter::once(("operations".to_owned(), json!(sets))).collect::<Map<_, _>>();
+    let request = Request { id: "F".into(), name: "apply".into(), arguments: Ok(arguments.into()) };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
     let finished = runtime.expect("a runtime").block_on(async {

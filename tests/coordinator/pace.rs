@@ -101,7 +101,7 @@ fn run(policy: &[u8], budget: Budget, cancel: bool) -> (Finished, Vec<CallId>) {
     let calls = (0..4).map(|n| Request {
         id: n.to_string(),
         name: "t".to_owned(),
-        arguments: Ok(serde_json::Map::new()),
+        arguments: Ok(Arc::default()),
     });
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");

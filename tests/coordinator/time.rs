@@ -96,7 +96,7 @@ fn run(
     let requests = (0..).zip(calls).map(|(n, ms)| Request {
         id: n.to_string(),
         name: "t".to_owned(),
-        arguments: Ok(std::iter::once(("ms".to_owned(), (*ms).into())).collect()),
+        arguments: Ok(Arc::new(std::iter::once(("ms".to_owned(), (*ms).into())).collect())),
     });
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime");

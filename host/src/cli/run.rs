@@ -41,7 +41,7 @@ use crate::{
         fault_scenario,
         timeline::{duration, timeline},
     },
-    message::{self, Requests},
+    message::{self, Request, Requests},
     policy::Blueprint,
     record::RecordFile,
     server::{Server, Workspace},
@@ -311,7 +311,9 @@ fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()>
         return Ok(());
     };
     for fault in &finished.record.faults {
-        let scenario = fault_scenario(&finished.record, config, fault, &finished.arguments);
+        let arguments = finished.requests.iter().map(Request::arguments_as_json);
+        let arguments: Vec<String> = arguments.collect();
+        let scenario = fault_scenario(&finished.record, config, fault, &arguments);
         let name = format!("{}-{}.toml", fault.kind.word(), std::process::id());
         let path = folder.join(name);
         let write = || {

@@ -122,7 +122,7 @@ impl Handle {
 /// # let call = |id: &str| Request {
 /// #     id: id.to_owned(),
 /// #     name: "echo".to_owned(),
-/// #     arguments: Ok(std::iter::once(("n".to_owned(), id.into())).collect()),
+/// #     arguments: Ok(Arc::new(std::iter::once(("n".to_owned(), id.into())).collect())),
 /// # };
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let mut coordinator = Coordinator::new(setup)?;

@@ -1,17 +1,18 @@
 //! The loop itself.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, VecDeque},
     panic::resume_unwind,
     sync::Arc,
     time::Duration,
 };
 
-use serde_json::Map;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     clock::{self, Clock},
@@ -67,8 +68,8 @@ pub struct Finished {
     pub responses: Vec<Response>,
     /// What happened when.
     pub record: Record,
-    /// The calls' arguments in written order, as JSON text.
-    pub arguments: Vec<String>,
+    /// The calls as they were run: operations apart, arguments as a person has edited them.
+    pub requests: Vec<Request>,
     /// What the policy cost.
     pub cost: PolicyCost,
 }
@@ -136,7 +137,9 @@ pub struct Coordinator {
     pub(super) arguments: Arguments,
     pub(super) requests: Vec<Request>,
     pub(super) responses: Vec<Option<Response>>,
-    pub(super) active: HashMap<ExecutionId, Active>,
+    pub(super) active: BTreeMap<ExecutionId, Active>,
+    /// Tells all executions to end at once.
+    pub(super) kill: CancellationToken,
     pub(super) prompts: VecDeque<Open>,
     pub(super) ran: (UnboundedSender<Heard>, UnboundedReceiver<Heard>),
     pub(super) commands: UnboundedReceiver<Command>,
@@ -182,7 +185,8 @@ impl Coordinator {
             arguments,
             requests: Vec::new(),
             responses: Vec::new(),
-            active: HashMap::new(),
+            active: BTreeMap::new(),
+            kill: CancellationToken::new(),
             prompts: VecDeque::new(),
             ran: unbounded_channel(),
             commands,
@@ -269,9 +273,7 @@ impl Coordinator {
             }
         }
         let responses = self.take_responses();
-        let arguments =
-            (0..).map_while(|call| Some(self.arguments.get(call)?.to_string())).collect();
-        Finished { responses, record: self.record, arguments, cost: self.cost }
+        Finished { responses, record: self.record, requests: self.requests, cost: self.cost }
     }
 
     /// Asks the policy what it is to be asked now: here if it answers at once, else where there is time for it, and then its
@@ -325,6 +327,11 @@ impl Coordinator {
     fn submit(&mut self, calls: impl Iterator<Item = (Resumed, Option<Asker>)>) {
         let now = self.now();
         let first = self.requests.len();
+        let more = calls.size_hint().0;
+        self.requests.reserve(more);
+        self.responses.reserve(more);
+        self.parents.reserve(more);
+        self.record.calls.reserve(more);
         for (call, asker) in calls {
             self.add(now, call, asker);
         }
@@ -347,7 +354,8 @@ impl Coordinator {
         let mut responses = responses.into_iter();
         for call in self.take_apart(request, asker) {
             self.record.announce(call.title(), tool, key, parent);
-            self.arguments.push(as_json(&call));
+            // As the policy sees them: none, if they can't be read.
+            self.arguments.push(call.arguments.clone().unwrap_or_default());
             self.requests.push(call);
             let response = responses.next().flatten();
             match response {
@@ -372,9 +380,15 @@ impl Coordinator {
             return self.settle(now, call, Status::Error, &text);
         };
         let checked = match arguments {
-            Ok(arguments) => {
-                self.server.check_arguments(name, arguments).map_err(|error| error.to_string())
-            }
+            Ok(arguments) => match self.server.check_arguments(name, arguments) {
+                Ok(Cow::Borrowed(_)) => Ok(()),
+                Ok(Cow::Owned(filled)) => {
+                    *arguments = Arc::new(filled);
+                    self.arguments.replace(call, arguments.clone());
+                    Ok(())
+                }
+                Err(error) => Err(error.to_string()),
+            },
             Err(error) => Err(error.clone()),
         };
         if let Err(error) = checked {
@@ -394,7 +408,7 @@ impl Coordinator {
                 self.settle(now, call, Status::NotRun, &text);
             }
             RunMode::Ask | RunMode::Edit => {
-                let arguments = arguments.clone().unwrap_or_default();
+                let arguments = arguments.as_deref().cloned().unwrap_or_default();
                 let (tool, id) = (name.clone(), id.clone());
                 let edit = terms.run == RunMode::Edit;
                 let prompt = Prompt::Approve { tool, id, arguments, edit, problem: None };
@@ -437,9 +451,7 @@ impl Coordinator {
             }
             Command::Kill => {
                 self.cancel(now);
-                for active in self.active.values() {
-                    active.stop.now.cancel();
-                }
+                self.kill.cancel();
             }
             Command::Restart => self.scheduler.restart(now),
         }
@@ -489,14 +501,6 @@ impl Coordinator {
             parents: &self.parents,
         }
     }
-}
-
-/// A call's arguments as the policy sees them: none, if they can't be read.
-pub(super) fn as_json(request: &Request) -> String {
-    let none = Map::new();
-    let arguments = request.arguments.as_ref().unwrap_or(&none);
-    // A map of JSON values can always be written.
-    serde_json::to_string(arguments).unwrap_or_default()
 }
 
 /// A question that was answered.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     asking::{Deadline, Line, Reply},
@@ -94,10 +95,9 @@ impl Coordinator {
             return self.gated(now, call, execution);
         }
         let answers = Map::new();
-        self.active.insert(
-            execution,
-            Active { call, stop: Stop::default(), answers, runs: 0, asking: false, reply: None },
-        );
+        let stop = Stop { gently: CancellationToken::new(), now: self.kill.clone() };
+        self.active
+            .insert(execution, Active { call, stop, answers, runs: 0, asking: false, reply: None });
         self.spawn(execution);
     }
 
@@ -106,7 +106,7 @@ impl Coordinator {
         let text =
             "not run: another operation of this call failed, and `fan_out.on_error` is \"stop\"";
         self.write(call, Status::NotRun, text);
-        self.record.gate(execution);
+        self.record.gate(call, execution);
         self.end(now, execution, End::Failed);
     }
 

@@ -31,7 +31,12 @@ impl Tools for Ends {
 }
 
 fn invocation() -> Invocation {
-    Invocation { tool: "t".into(), arguments: Map::new(), answers: Map::new(), host: Arc::new(()) }
+    Invocation {
+        tool: "t".into(),
+        arguments: Arc::default(),
+        answers: Map::new(),
+        host: Arc::new(()),
+    }
 }
 
 fn succeeds() -> Outcome {

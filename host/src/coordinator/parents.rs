@@ -1,8 +1,9 @@
 //! Tool calls as the assistant wrote them: each is one call of the batch, or, fanned out, one for each of its operations.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use serde::Serialize;
+use smallvec::{SmallVec, smallvec};
 
 use super::{
     control::Asker,
@@ -79,7 +80,11 @@ impl Parent {
 
 impl Coordinator {
     /// The calls of a tool call that comes next.
-    pub(super) fn take_apart(&mut self, request: Request, asker: Option<Asker>) -> Vec<Request> {
+    pub(super) fn take_apart(
+        &mut self,
+        request: Request,
+        asker: Option<Asker>,
+    ) -> SmallVec<[Request; 1]> {
         let on_error = self.server.terms(&request.name).and_then(|terms| terms.fan_out);
         let parts = match (&request.arguments, on_error) {
             (Ok(arguments), Some(_)) => parts(arguments),
@@ -87,15 +92,15 @@ impl Coordinator {
         };
         let mut fanned_id = None;
         let calls = match parts {
-            Parts::One => vec![request],
-            Parts::Wrong(why) => vec![Request { arguments: Err(why), ..request }],
+            Parts::One => smallvec![request],
+            Parts::Wrong(why) => smallvec![Request { arguments: Err(why), ..request }],
             Parts::Operations(operations) => {
                 let Request { id, name, .. } = request;
                 let operations = (1..).zip(operations);
                 let calls = operations.map(|(place, arguments)| Request {
                     id: format!("{id}.{place}"),
                     name: name.clone(),
-                    arguments,
+                    arguments: arguments.map(Arc::new),
                 });
                 let calls = calls.collect();
                 fanned_id = Some(id);

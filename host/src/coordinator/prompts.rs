@@ -3,13 +3,14 @@
 use std::{
     future::{Future, poll_fn},
     pin::Pin,
+    sync::Arc,
     task::Poll,
 };
 
 use serde_json::{Map, Value as Json};
 
 use super::{
-    event_loop::{Coordinator, as_json},
+    event_loop::Coordinator,
     people::{Approval, People, Prompt, Reply, Review},
     response::{Response, Status},
 };
@@ -100,16 +101,19 @@ impl Coordinator {
     }
 
     /// Runs a call with what a person made of its arguments, or asks again.
-    fn run_with(&mut self, call: CallId, mut arguments: Map<String, Json>) {
+    fn run_with(&mut self, call: CallId, arguments: Map<String, Json>) {
         let request = &mut self.requests[call as usize];
-        if let Err(error) = self.server.check_arguments(&request.name, &mut arguments) {
-            let (tool, id) = (request.name.clone(), request.id.clone());
-            let problem = Some(error.to_string());
-            let prompt = Prompt::Approve { tool, id, arguments, edit: true, problem };
-            return self.prompts.push_front(Open { call, execution: None, prompt });
-        }
+        let arguments = match self.server.check_arguments(&request.name, &arguments) {
+            Ok(checked) => Arc::new(checked.into_owned()),
+            Err(error) => {
+                let (tool, id) = (request.name.clone(), request.id.clone());
+                let problem = Some(error.to_string());
+                let prompt = Prompt::Approve { tool, id, arguments, edit: true, problem };
+                return self.prompts.push_front(Open { call, execution: None, prompt });
+            }
+        };
+        self.arguments.replace(call, arguments.clone());
         request.arguments = Ok(arguments);
-        self.arguments.replace(call, as_json(request));
         self.record.rename(call, request.title());
         self.scheduler.approve(self.now(), call);
     }

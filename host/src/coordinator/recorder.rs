@@ -74,7 +74,7 @@ fn about<'a>(call: CallId, snapshot: &Snapshot<'a>, settles: bool) -> About<'a> 
         tool: &request.name,
         parent: known.parent,
         of: snapshot.operation_of(call),
-        arguments: Some(request.arguments.as_ref().map_err(String::as_str)),
+        arguments: Some(request.arguments.as_deref().map_err(String::as_str)),
         // It is text and booleans: nothing in it can't be written.
         response: response.and_then(|response| serde_json::to_value(response).ok()),
         gated: known.runs.last().is_some_and(|run| run.gated),

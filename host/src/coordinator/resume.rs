@@ -1,6 +1,8 @@
 //! Goes on with a batch after the program itself was killed, from its record.
 
-use serde_json::Value as Json;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
 
 use super::response::Response;
 use crate::{message::Request, record::RecordFile, server::OPERATIONS};
@@ -57,6 +59,7 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
             None => Ok(call.arguments.clone().unwrap_or_default()),
         };
         let Some(of) = &call.of else {
+            let arguments = arguments.map(Arc::new);
             let request = Request { id: call.id.clone(), name: call.tool.clone(), arguments };
             resumed.push(Resumed { request, responses: vec![response] });
             continue;
@@ -65,14 +68,16 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
         let operation = arguments.map_or(Json::Null, Json::Object);
         match resumed.last_mut().filter(|_| last == Some(known.parent)) {
             Some(Resumed { request: Request { arguments: Ok(envelope), .. }, responses }) => {
-                if let Some(Json::Array(operations)) = envelope.get_mut(OPERATIONS) {
+                if let Some(Json::Array(operations)) = Arc::make_mut(envelope).get_mut(OPERATIONS) {
                     operations.push(operation);
                 }
                 responses.push(response);
             }
             _ => {
                 let operations = Json::Array(vec![operation]);
-                let arguments = Ok(std::iter::once((OPERATIONS.to_owned(), operations)).collect());
+                let envelope: Map<_, _> =
+                    std::iter::once((OPERATIONS.to_owned(), operations)).collect();
+                let arguments = Ok(envelope.into());
                 let request = Request { id: of.clone(), name: call.tool.clone(), arguments };
                 resumed.push(Resumed { request, responses: vec![response] });
             }

@@ -117,7 +117,7 @@ impl Account {
         let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
         let arguments = Arguments::default();
         for call in &scenario.calls {
-            arguments.push(call.arguments.as_str());
+            arguments.push_text(&call.arguments);
         }
         Ok(Self {
             calls: calls(&record),
@@ -140,7 +140,7 @@ impl Account {
     ) -> Result<Self, Refusal> {
         let arguments = Arguments::default();
         for call in file.arguments() {
-            arguments.push(call);
+            arguments.push_text(&call);
         }
         let policy = match blueprint {
             Some(blueprint) => Some(blueprint.instantiate(&settings, arguments)?),

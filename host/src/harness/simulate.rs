@@ -351,7 +351,7 @@ impl World<'_, '_> {
                     self.keys.get(tool as usize).copied().flatten(),
                     call.parent,
                 );
-                self.arguments.push(call.arguments.as_str());
+                self.arguments.push_text(&call.arguments);
                 self.scheduler.submit(now, tool, call.parent);
             }
             Planned::Approved(call) => {
@@ -441,7 +441,7 @@ impl World<'_, '_> {
                     self.runs.insert(execution, (call, run));
                     let parent = self.scenario.calls[call as usize].parent;
                     if self.stops[call as usize] && self.failed_parents.contains(&parent) {
-                        self.record.gate(execution);
+                        self.record.gate(call, execution);
                         self.scheduler.end(now, execution, End::Failed);
                     } else {
                         self.start_phase(now, call, execution, 0);

@@ -95,7 +95,8 @@ pub struct Record {
     /// When the last thing happened.
     pub until: Instant,
     running: Vec<u32>,
-    executions: HashMap<ExecutionId, CallId>,
+    /// The calls of executions from before a restart: for the scheduler they are nobody's.
+    earlier: HashMap<ExecutionId, CallId>,
 }
 
 impl Record {
@@ -147,12 +148,17 @@ impl Record {
         self.until = self.until.max(at);
         match &event.kind {
             EventKind::Submitted(call) => self.with(*call, |call| call.submitted = at),
-            EventKind::Parked(call) => self.with(*call, |call| call.parked.push(Span::open(at))),
+            EventKind::Parked(call) => self.with(*call, |call| {
+                // Few have a second.
+                call.parked.reserve_exact(1);
+                call.parked.push(Span::open(at));
+            }),
             EventKind::Released(call, execution) => {
-                self.executions.insert(*execution, *call);
                 self.count(*call, 1);
                 self.with(*call, |call| {
                     call.close_parked(at);
+                    // Few have a second.
+                    call.runs.reserve_exact(1);
                     call.runs.push(Run {
                         execution: *execution,
                         span: Span::open(at),
@@ -168,9 +174,8 @@ impl Record {
                 }
             }),
             EventKind::Answered(call) => self.with(*call, |call| call.close_ask(at)),
-            EventKind::Ended(_, execution, end) => {
-                // After a restart the execution is nobody's for the scheduler, but still this call's for people.
-                let Some(&call) = self.executions.get(execution) else {
+            EventKind::Ended(call, execution, end) => {
+                let Some(call) = call.or_else(|| self.earlier.remove(execution)) else {
                     return;
                 };
                 self.count(call, -1);
@@ -193,6 +198,10 @@ impl Record {
                 if self.restarts.last() != Some(&at) {
                     self.restarts.push(at);
                 }
+                let running = self.calls.get(*call as usize).and_then(|call| call.runs.last());
+                if let Some(run) = running.filter(|run| run.end.is_none()) {
+                    self.earlier.insert(run.execution, *call);
+                }
                 self.with(*call, |call| {
                     call.close_parked(at);
                     call.close_ask(at);
@@ -206,14 +215,12 @@ impl Record {
     }
 
     /// Notes that a released operation was not run.
-    pub fn gate(&mut self, execution: ExecutionId) {
-        if let Some(&call) = self.executions.get(&execution) {
-            self.with(call, |call| {
-                for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
-                    run.gated = true;
-                }
-            });
-        }
+    pub fn gate(&mut self, call: CallId, execution: ExecutionId) {
+        self.with(call, |call| {
+            for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
+                run.gated = true;
+            }
+        });
     }
 
     fn with(&mut self, call: CallId, change: impl FnOnce(&mut CallRecord)) {

@@ -280,12 +280,12 @@ impl Reader {
             }
             Line::Stop { execution } => EventKind::Stop(ExecutionId::numbered(execution)),
             Line::Ended { call, execution, how, gated } => {
+                let execution = ExecutionId::numbered(execution);
                 if let Some(call) = call {
                     self.call(call)?;
-                }
-                let execution = ExecutionId::numbered(execution);
-                if gated {
-                    self.file.record.gate(execution);
+                    if gated {
+                        self.file.record.gate(call, execution);
+                    }
                 }
                 EventKind::Ended(call, execution, how.into())
             }
@@ -327,7 +327,7 @@ impl Reader {
         let request = Request {
             id: known.id.clone(),
             name: known.tool.clone(),
-            arguments: Ok(known.arguments.clone().unwrap_or_default()),
+            arguments: Ok(known.arguments.clone().unwrap_or_default().into()),
         };
         self.file.record.announce(request.title(), tool, key, parent);
         self.file.calls.push(known);

@@ -132,7 +132,7 @@ impl Desk {
             lock(&batch.places).insert(id.clone(), sender);
             place
         });
-        let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments) };
+        let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments.into()) };
         let submitter = batch.submitter.as_ref().expect("it was made where there was none");
         let ticket = submitter.submit(request);
         Ok(Pending { id, ticket: Some(ticket), place, desk: self.me.clone() })

@@ -1,5 +1,7 @@
 //! Holds a call's arguments against the tool's `parameters`, as jp writes them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json};
 
 use super::definition::is_demanded;
@@ -11,19 +13,22 @@ pub struct ArgumentError(pub Vec<String>);
 
 /// Fills in defaults, then checks that what is required is there and that types and choices fit. Without parameters, or with
 /// arguments that no parameter names, nothing is wrong: the tool may know more than its definition says.
-pub(super) fn check(
-    arguments: &mut Map<String, Json>,
+pub(super) fn check<'a>(
+    arguments: &'a Map<String, Json>,
     parameters: &Json,
-) -> Result<(), ArgumentError> {
+) -> Result<Cow<'a, Map<String, Json>>, ArgumentError> {
+    let mut filled = Cow::Borrowed(arguments);
     let Json::Object(parameters) = parameters else {
-        return Ok(());
+        return Ok(filled);
     };
     let mut problems = Vec::new();
     for (name, parameter) in parameters {
-        if let Some(default) = parameter.get("default") {
-            arguments.entry(name.clone()).or_insert_with(|| default.clone());
+        if let Some(default) = parameter.get("default")
+            && !arguments.contains_key(name)
+        {
+            filled.to_mut().insert(name.clone(), default.clone());
         }
-        match arguments.get(name) {
+        match filled.get(name) {
             None if is_demanded(parameter) => {
                 problems.push(format!("argument `{name}` is missing"));
             }
@@ -31,7 +36,7 @@ pub(super) fn check(
             Some(value) => check_value(name, value, parameter, &mut problems),
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(ArgumentError(problems)) }
+    if problems.is_empty() { Ok(filled) } else { Err(ArgumentError(problems)) }
 }
 
 fn check_value(name: &str, value: &Json, parameter: &Json, problems: &mut Vec<String>) {
@@ -74,9 +79,9 @@ mod tests {
     use super::*;
 
     fn checked(arguments: Json, parameters: &Json) -> Result<Json, Vec<String>> {
-        let Json::Object(mut arguments) = arguments else { panic!("an object") };
-        check(&mut arguments, parameters).map_err(|error| error.0)?;
-        Ok(Json::Object(arguments))
+        let Json::Object(arguments) = arguments else { panic!("an object") };
+        let filled = check(&arguments, parameters).map_err(|error| error.0)?;
+        Ok(Json::Object(filled.into_owned()))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The configured tools: commands on this machine are run here, calls of MCP servers are handed on.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -135,7 +135,7 @@ impl Server {
         let context = json!({
             "tool": {
                 "name": called,
-                "arguments": invocation.arguments,
+                "arguments": *invocation.arguments,
                 "answers": invocation.answers,
                 "options": tool.options,
             },
@@ -166,12 +166,15 @@ impl Tools for Server {
         self.tools.keys().map(String::as_str).collect()
     }
 
-    fn check_arguments(
+    fn check_arguments<'a>(
         &self,
         tool: &str,
-        arguments: &mut Map<String, Json>,
-    ) -> Result<(), ArgumentError> {
-        self.tool(tool).map_or(Ok(()), |tool| arguments::check(arguments, &tool.parameters))
+        arguments: &'a Map<String, Json>,
+    ) -> Result<Cow<'a, Map<String, Json>>, ArgumentError> {
+        match self.tool(tool) {
+            Some(tool) => arguments::check(arguments, &tool.parameters),
+            None => Ok(Cow::Borrowed(arguments)),
+        }
     }
 
     fn definition<'a>(&'a self, tool: &'a str) -> Defining<'a> {

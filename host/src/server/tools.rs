@@ -1,6 +1,6 @@
 //! What the Host needs of tools, whatever they are: commands on this machine, an embedding program's own functions, another server.
 
-use std::{collections::BTreeMap, pin::Pin, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
@@ -65,14 +65,14 @@ pub trait Tools: Send + Sync {
     /// The names of all tools, to tell which one was meant by a name that is none.
     fn names(&self) -> Vec<&str>;
 
-    /// Fills in a tool's defaults and checks its arguments. A call whose arguments do not fit is not run.
-    fn check_arguments(
+    /// Checks a tool's arguments, and fills in its defaults where some are missing. A call whose arguments do not fit is not run.
+    fn check_arguments<'a>(
         &self,
         tool: &str,
-        arguments: &mut Map<String, Json>,
-    ) -> Result<(), ArgumentError> {
-        let _ = (tool, arguments);
-        Ok(())
+        arguments: &'a Map<String, Json>,
+    ) -> Result<Cow<'a, Map<String, Json>>, ArgumentError> {
+        let _ = tool;
+        Ok(Cow::Borrowed(arguments))
     }
 
     /// What a tool is for and what it takes, for whoever chooses it; or why that can't be found out now. None: there is no such
@@ -147,7 +147,7 @@ pub struct Invocation {
     /// The tool's configured name.
     pub tool: String,
     /// Its arguments, checked.
-    pub arguments: Map<String, Json>,
+    pub arguments: Arc<Map<String, Json>>,
     /// All answers so far, by question id.
     pub answers: Map<String, Json>,
     /// Whom the run can tell how far it is, and ask without ending.

@@ -197,7 +197,7 @@ type Lived = (Result<View, Refusal>, Option<Result<Decision, FaultKind>>, bool);
 fn live(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> Lived {
     let arguments = Arguments::default();
     for _ in CALLS {
-        arguments.push("{}");
+        arguments.push_text("{}");
     }
     let Budget { fuel, start_fuel, .. } = loaded.budget;
     let started = Instant::now();

@@ -33,7 +33,7 @@ pub(super) async fn call(
 ) -> Ran {
     let tool = &invocation.tool;
     let params =
-        CallToolRequestParams::new(name.to_owned()).with_arguments(invocation.arguments.clone());
+        CallToolRequestParams::new(name.to_owned()).with_arguments((*invocation.arguments).clone());
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     let host = invocation.host.clone();
     let sent = tokio::select! {

@@ -226,7 +226,7 @@ pub(super) fn call_with(
     };
     let invocation = Invocation {
         tool: tool.to_owned(),
-        arguments,
+        arguments: arguments.into(),
         answers: Map::new(),
         host: Arc::new(Ear(ear)),
     };
