@@ -202,9 +202,11 @@ fn two_clients_share_the_limits_and_one_that_goes_leaves_nothing() {
         assert_eq!(second.receive().await["result"]["content"][0]["text"], "2");
         assert_eq!(*begun.lock().expect("no test panics here"), [1, 2]);
 
-        // A client that is gone takes its calls with it: the one that runs, and the one that waits.
+        // A client that is gone takes its calls with it: the one that runs, and those that wait for its slot.
         first.call(2, "hangs", 3).await;
-        first.call(3, "keyed", 4).await;
+        for n in 0..100 {
+            first.call(3 + n, "keyed", 100 + n).await;
+        }
         while begun.lock().expect("no test panics here").len() < 3 {
             tokio::task::yield_now().await;
         }

@@ -159,7 +159,7 @@ impl Args {
 async fn over_stdio(desk: Arc<Desk>) -> Result<Exit> {
     let (input, output) = stdio();
     let connection = Ordered::new(AsyncRwTransport::new_server(input, output), desk.clone());
-    let service = serve_server(Handler::new(desk), connection).await;
+    let service = serve_server(Handler::new(desk.clone()), connection).await;
     let service = service.context("failed to begin with the client")?;
     let stop = service.cancellation_token();
     // Before the client has said hello, a signal may end the program as it ends any.
@@ -170,6 +170,7 @@ async fn over_stdio(desk: Arc<Desk>) -> Result<Exit> {
             Ok(Exit::Fine)
         }
         _ = endings.next() => {
+            desk.cancel();
             stop.cancel();
             Ok(Exit::Interrupted)
         }
@@ -182,11 +183,12 @@ async fn over_http(desk: Arc<Desk>, address: SocketAddr, token: Option<&str>) ->
     let mut endings = Endings::new();
     anstream::eprintln!("listening on http://{}{PATH}, until Ctrl-C", http.address()?);
     let stop = CancellationToken::new();
-    let served = http.serve(desk, stop.clone());
+    let served = http.serve(desk.clone(), stop.clone());
     let mut served = std::pin::pin!(served);
     tokio::select! {
         () = served.as_mut() => {}
         _ = endings.next() => {
+            desk.cancel();
             stop.cancel();
             served.await;
         }

@@ -156,6 +156,11 @@ impl Drop for Open {
 }
 
 impl Submitter {
+    /// Talks to the coordinator that takes the calls.
+    pub fn handle(&self) -> &Handle {
+        &self.0.handle
+    }
+
     /// Adds a call at the end of the written order.
     ///
     /// If something of the batch has been released, it waits for its own approval only. After a cancel it is settled at once.
@@ -164,15 +169,14 @@ impl Submitter {
         let handle = self.0.handle.clone();
         let number = handle.tickets.fetch_add(1, Ordering::Relaxed);
         handle.send(Command::Submit(request, Asker { number, response: sender }));
-        Ticket { number, handle, response }
+        Ticket { withdrawal: Withdrawal { number, handle }, response }
     }
 }
 
 /// A call's response to come. To drop it changes nothing: the response is among the [`Finished`](super::Finished) ones too.
 #[derive(Debug)]
 pub struct Ticket {
-    number: u64,
-    handle: Handle,
+    withdrawal: Withdrawal,
     response: oneshot::Receiver<Response>,
 }
 
@@ -184,6 +188,25 @@ impl Ticket {
 
     /// Cancels this call alone, and all operations of it: what waits is settled at once, what runs is asked to stop. The response
     /// comes when nothing of it runs any more.
+    pub fn withdraw(&self) {
+        self.withdrawal.withdraw();
+    }
+
+    /// Cancels it for somebody who does not wait for its response.
+    pub fn withdrawal(&self) -> Withdrawal {
+        self.withdrawal.clone()
+    }
+}
+
+/// Cancels one call. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Withdrawal {
+    number: u64,
+    handle: Handle,
+}
+
+impl Withdrawal {
+    /// See [`Ticket::withdraw`].
     pub fn withdraw(&self) {
         self.handle.send(Command::Withdraw(self.number));
     }

@@ -19,7 +19,7 @@ mod response;
 mod resume;
 
 pub use clock::Clock;
-pub use control::{Handle, Submitter, Ticket};
+pub use control::{Handle, Submitter, Ticket, Withdrawal};
 pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
 pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
 pub use recorder::Recorder;

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Map, Value as Json};
 use tokio::sync::{Notify, watch};
 
-use super::Clients;
+use super::{Clients, leaving::Calls};
 use crate::{
     batch::{CallId, Carried},
     config::Config,
@@ -126,7 +126,8 @@ impl Desk {
             tokio::spawn(async move { coordinator.run(Vec::new(), &mut observer).await });
         }
         batch.left += 1;
-        let id = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = number.to_string();
         let place = watched.then(|| {
             let (sender, place) = watch::channel(Place::default());
             lock(&batch.places).insert(id.clone(), sender);
@@ -135,7 +136,7 @@ impl Desk {
         let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments.into()) };
         let submitter = batch.submitter.as_ref().expect("it was made where there was none");
         let ticket = submitter.submit(request);
-        Ok(Pending { id, ticket: Some(ticket), place, desk: self.me.clone() })
+        Ok(Pending { number, id, ticket: Some(ticket), place, calls: None, desk: self.me.clone() })
     }
 
     fn coordinator(&self) -> Result<Coordinator, Refusal> {
@@ -147,6 +148,13 @@ impl Desk {
             timeout: self.timeout,
             carried: Carried::default(),
         })
+    }
+
+    /// Cancels all calls that have no response: what waits is settled, what runs is stopped.
+    pub fn cancel(&self) {
+        if let Some(submitter) = &self.lock().submitter {
+            submitter.handle().cancel();
+        }
     }
 
     /// A call has its response. The batch is over with the last one: nothing of it runs any more then, so the next one may begin
@@ -180,14 +188,26 @@ impl Desk {
 
 /// A call that was handed in. Dropped before it has its response, it is withdrawn.
 pub struct Pending {
+    number: u64,
     id: String,
     /// Until it has its response.
     ticket: Option<Ticket>,
     place: Option<watch::Receiver<Place>>,
+    /// The calls of its connection, if it came over one.
+    calls: Option<Arc<Calls>>,
     desk: Weak<Desk>,
 }
 
 impl Pending {
+    /// It came over the connection that has these calls.
+    pub(super) fn on(mut self, calls: Arc<Calls>) -> Self {
+        if let Some(ticket) = &self.ticket {
+            calls.add(self.number, ticket.withdrawal());
+        }
+        self.calls = Some(calls);
+        self
+    }
+
     /// Waits for the response. May be dropped and asked for again, until it was given once.
     ///
     /// What the call asks, if no [`Handler`](super::Handler) answers it to a client, is asked those that are asked otherwise.
@@ -197,6 +217,9 @@ impl Pending {
         }
         let response = self.ticket.as_mut()?.response().await;
         self.ticket = None;
+        if let Some(calls) = &self.calls {
+            calls.remove(self.number);
+        }
         done(&self.desk, &self.id);
         response
     }
@@ -211,20 +234,27 @@ impl Pending {
         self.place.clone()
     }
 
-    /// Cancels it. Its response comes when nothing of it runs any more.
+    /// Cancels it; and all calls of its connection, if the client has left. Its response comes when nothing of it runs any more.
     pub fn withdraw(&self) {
-        if let Some(ticket) = &self.ticket {
-            ticket.withdraw();
+        match (&self.calls, &self.ticket) {
+            (Some(calls), _) => calls.withdraw(self.number),
+            (None, Some(ticket)) => ticket.withdraw(),
+            (None, None) => {}
         }
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
+        if self.ticket.is_some() {
+            self.withdraw();
+        }
         let Some(mut ticket) = self.ticket.take() else {
             return;
         };
-        ticket.withdraw();
+        if let Some(calls) = &self.calls {
+            calls.remove(self.number);
+        }
         // Its slot is held until it is gone, so the batch has to stay until then.
         let (desk, id) = (self.desk.clone(), std::mem::take(&mut self.id));
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -8,6 +8,7 @@ mod clients;
 mod desk;
 mod handler;
 mod http;
+mod leaving;
 mod ordered;
 mod sessions;
 

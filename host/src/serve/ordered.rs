@@ -9,7 +9,7 @@ use rmcp::{
     transport::Transport,
 };
 
-use super::{Desk, Pending};
+use super::{Desk, Pending, leaving::Calls};
 use crate::policy::Refusal;
 
 /// A connection whose calls are handed to the desk as they are read.
@@ -19,6 +19,7 @@ use crate::policy::Refusal;
 pub struct Ordered<T> {
     inner: T,
     desk: Arc<Desk>,
+    calls: Arc<Calls>,
 }
 
 /// A call that was handed in when its frame was read; taken by who answers it.
@@ -34,7 +35,7 @@ impl HandedIn {
 impl<T> Ordered<T> {
     /// A connection in front of a desk.
     pub fn new(inner: T, desk: Arc<Desk>) -> Self {
-        Self { inner, desk }
+        Self { inner, desk, calls: Arc::default() }
     }
 
     fn hand_in(&self, message: &mut RxJsonRpcMessage<RoleServer>) {
@@ -48,6 +49,7 @@ impl<T> Ordered<T> {
         // Who answers takes the call from the request, and has no use for its arguments.
         let arguments = request.params.arguments.take().unwrap_or_default();
         let pending = self.desk.submit(request.params.name.to_string(), arguments, watched);
+        let pending = pending.map(|pending| pending.on(self.calls.clone()));
         let handed_in = HandedIn(Arc::new(Mutex::new(Some(pending))));
         request.extensions_mut().insert(handed_in);
     }
@@ -64,7 +66,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Ordered<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let mut message = self.inner.receive().await?;
+        let Some(mut message) = self.inner.receive().await else {
+            self.calls.leave();
+            return None;
+        };
         self.hand_in(&mut message);
         Some(message)
     }
