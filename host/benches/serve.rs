@@ -15,7 +15,7 @@ use jp_policy::{
     config::{Config, Source},
     coordinator::Nobody,
     policy::wasm::{Component, Engine},
-    serve::{Clients, Desk, Handler, Ordered},
+    serve::{Clients, Desk, Handler, Ordered, stdio},
     server::{Server, Workspace},
 };
 use rmcp::{
@@ -26,10 +26,11 @@ use rmcp::{
     },
     serve_server,
     service::{RequestContext, RunningService},
-    transport::{async_rw::AsyncRwTransport, stdio},
+    transport::async_rw::AsyncRwTransport,
 };
 use serde_json::{Map, json};
 use tokio::{
+    io::{stdin, stdout},
     process::{Child, Command},
     runtime::Builder,
     task::JoinSet,
@@ -86,7 +87,7 @@ impl ServerHandler for Echo {
 }
 
 async fn upstream() -> Result<()> {
-    Echo.serve(stdio()).await?.waiting().await?;
+    Echo.serve((stdin(), stdout())).await?.waiting().await?;
     Ok(())
 }
 

@@ -10,10 +10,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use rmcp::{
-    serve_server,
-    transport::{async_rw::AsyncRwTransport, stdio},
-};
+use rmcp::{serve_server, transport::async_rw::AsyncRwTransport};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -29,7 +26,7 @@ use super::{
 };
 use crate::{
     coordinator::Nobody,
-    serve::{Clients, Desk, Handler, Http, Ordered, PATH},
+    serve::{Clients, Desk, Handler, Http, Ordered, PATH, stdio},
     server::{Server, Workspace},
 };
 

@@ -11,9 +11,11 @@ mod http;
 mod leaving;
 mod ordered;
 mod sessions;
+mod stdio;
 
 pub use clients::Clients;
 pub use desk::{Desk, Pending, Place};
 pub use handler::Handler;
 pub use http::{Http, PATH};
 pub use ordered::Ordered;
+pub use stdio::{Input, Output, stdio};
