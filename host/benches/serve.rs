@@ -1,8 +1,9 @@
 //! What a call of a tool of another MCP server costs more through `serve` than without it, both over standard input and output.
 //!
 //! `cargo bench -p jp-policy --bench serve [CALLS]`. This program is all of it: the server whose only tool echoes, `serve` before
-//! it, with a key and the default policy as a component, and the client that calls it by both ways in turn. It prints medians in
-//! microseconds a call, one call after the other and eight at once.
+//! it, with a key and the default policy as a component, and the client that calls it by all ways in turn. The third way is a relay
+//! that does nothing but hand each call on, by the same library: what another process on the way costs anyhow. It prints medians
+//! in microseconds a call, one call after the other and eight at once.
 
 use std::{
     process::Stdio,
@@ -19,7 +20,7 @@ use jp_policy::{
     server::{Server, Workspace},
 };
 use rmcp::{
-    ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt as _,
+    ErrorData, Peer, RoleClient, RoleServer, ServerHandler, ServiceExt as _,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
         PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -50,6 +51,7 @@ fn main() -> Result<()> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match args.first().map(String::as_str) {
         Some("upstream") => runtime.block_on(upstream()),
+        Some("relay") => runtime.block_on(relay()),
         Some("serve") => runtime.block_on(serve()),
         _ => {
             let calls = args.iter().find_map(|text| text.parse().ok()).unwrap_or(CALLS);
@@ -88,6 +90,31 @@ impl ServerHandler for Echo {
 
 async fn upstream() -> Result<()> {
     Echo.serve((stdin(), stdout())).await?.waiting().await?;
+    Ok(())
+}
+
+/// Hands each call on to the server it stands before.
+struct Relay(Peer<RoleClient>);
+
+impl ServerHandler for Relay {
+    fn get_info(&self) -> ServerConfig {
+        Echo.get_info()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let result = self.0.call_tool(request).await;
+        result.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+async fn relay() -> Result<()> {
+    let (upstream, _child) = client("upstream").await?;
+    let relay = Relay(upstream.peer().clone());
+    relay.serve(stdio()).await?.waiting().await?;
     Ok(())
 }
 
@@ -155,10 +182,14 @@ async fn at_once(client: &Arc<Client>, calls: usize) -> Result<Duration> {
 }
 
 async fn measure(calls: usize) -> Result<()> {
-    let (direct, _upstream) = client("upstream").await?;
-    let (through, _serve) = client("serve").await?;
-    let clients = [Arc::new(direct), Arc::new(through)];
-    let mut times = [Vec::new(), Vec::new()];
+    let mut children = Vec::new();
+    let mut clients = Vec::new();
+    for part in WAYS {
+        let (client, child) = client(part).await?;
+        clients.push(Arc::new(client));
+        children.push(child);
+    }
+    let mut times = WAYS.map(|_| Vec::new());
     for n in 0..WARM + calls {
         for (client, times) in clients.iter().zip(&mut times) {
             let took = call(client, n).await?;
@@ -167,24 +198,28 @@ async fn measure(calls: usize) -> Result<()> {
             }
         }
     }
-    let at = |times: &mut Vec<Duration>, part: usize| {
-        times.sort_unstable();
-        times[times.len() * part / 100].as_secs_f64() * 1e6
-    };
-    println!("microseconds a call              direct    through `serve`    added");
-    let line = |what: &str, direct: f64, through: f64| {
-        println!("{what:30}{direct:>9.1}{through:>19.1}{:>9.1}", through - direct);
-    };
-    let [direct, through] = &mut times;
-    line("one after the other, median", at(direct, 50), at(through, 50));
-    line("one after the other, 99 %", at(direct, 99), at(through, 99));
-    let mut rounds = [Vec::new(), Vec::new()];
+    println!("microseconds a call              direct       by a relay    through `serve`");
+    line("one after the other, median", &mut times, 50);
+    line("one after the other, 99 %", &mut times, 99);
+    let mut rounds = WAYS.map(|_| Vec::new());
     for _ in 0..10 {
         for (client, rounds) in clients.iter().zip(&mut rounds) {
             rounds.push(at_once(client, calls / 10).await?);
         }
     }
-    let [direct, through] = &mut rounds;
-    line(&format!("{MANY} at once, median"), at(direct, 50), at(through, 50));
+    line(&format!("{MANY} at once, median"), &mut rounds, 50);
     Ok(())
+}
+
+/// The ways to the server.
+const WAYS: [&str; 3] = ["upstream", "relay", "serve"];
+
+/// A part of the times, and what the ways with somebody between add to the direct one.
+fn line(what: &str, times: &mut [Vec<Duration>; 3], part: usize) {
+    let [direct, relayed, through] = times.each_mut().map(|times| {
+        times.sort_unstable();
+        times[times.len() * part / 100].as_secs_f64() * 1e6
+    });
+    let added = |time: f64| format!("{time:.1} (+{:.1})", time - direct);
+    println!("{what:30}{direct:>9.1}{:>17}{:>19}", added(relayed), added(through));
 }
