@@ -82,7 +82,18 @@ impl Missing {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n\nhint: {}", self.tools.join("; "), self.install.join(" && "))
+        write!(f, "{}\n\nhint: ", self.tools.join("; "))?;
+        for (n, step) in self.install.iter().enumerate() {
+            // What no command does here is said in words.
+            let before = n.checked_sub(1).map(|n| self.install[n].starts_with("install "));
+            let joint = match before {
+                None => "",
+                Some(false) => " && ",
+                Some(true) => ", then: ",
+            };
+            write!(f, "{joint}{step}")?;
+        }
+        Ok(())
     }
 }
 
@@ -98,6 +109,7 @@ pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, BuildError> {
         return Ok(stdout);
     }
     let said = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
-    let said: String = clean_lines(said.trim_end()).map(|line| format!("\n  {line}")).collect();
+    let lines: Vec<String> = clean_lines(said.trim_end()).collect();
+    let said = if lines.is_empty() { String::new() } else { format!("\n  {}", lines.join("\n  ")) };
     Err(BuildError::Failed { program, status, said })
 }

@@ -98,7 +98,7 @@ impl Origin {
                 files
             }
             (Language::Rust, Some(folder)) => {
-                let manifest = self.manifest(text(folder, "Cargo.toml"), fields);
+                let manifest = manifest(text(folder, "Cargo.toml"), fields);
                 let mut files = vec![File::new("Cargo.toml", manifest)];
                 let source = folder.get_dir("src").into_iter().flat_map(Dir::files);
                 for file in source.filter(|file| !file.path().ends_with("kit.rs")) {
@@ -140,20 +140,6 @@ impl Origin {
         unlinked(&self.rename(page, name)).trim().to_owned()
     }
 
-    /// Its manifest in a workspace of its own, with the copy of the SDK.
-    fn manifest(self, manifest: &str, fields: &Fields) -> String {
-        let (_, rest) = manifest.split_once("[lib]").unwrap_or_default();
-        let template = fields.fill(template::text("rust/Cargo.toml"));
-        let (package, _) = template.split_once("[lib]").unwrap_or_default();
-        let sdk = format!("jp-policy-guest = {{ path = \"{}\" }}", sdk::FOLDER);
-        let lines = rest.lines().filter(|line| !line.starts_with("jp-policy-testing"));
-        let lines =
-            lines.map(|line| if line.starts_with("jp-policy-guest") { sdk.as_str() } else { line });
-        let rest = lines.collect::<Vec<_>>().join("\n");
-        let rest = rest.trim_end().trim_end_matches("[dev-dependencies]").trim_end();
-        format!("{package}[lib]{rest}\n\n[workspace]\n")
-    }
-
     /// The text with its name where it stands for the policy, and not for a field or an option.
     fn rename(self, text: &str, name: &Name) -> String {
         let old = self.name();
@@ -175,6 +161,20 @@ impl Origin {
         .iter()
         .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
     }
+}
+
+/// Its manifest in a workspace of its own, with the copy of the SDK.
+fn manifest(manifest: &str, fields: &Fields) -> String {
+    let (_, rest) = manifest.split_once("[lib]").unwrap_or_default();
+    let template = fields.fill(template::text("rust/Cargo.toml"));
+    let (package, _) = template.split_once("[lib]").unwrap_or_default();
+    let sdk = format!("jp-policy-guest = {{ path = \"{}\" }}", sdk::FOLDER);
+    let lines = rest.lines().filter(|line| !line.starts_with("jp-policy-testing"));
+    let lines =
+        lines.map(|line| if line.starts_with("jp-policy-guest") { sdk.as_str() } else { line });
+    let rest = lines.collect::<Vec<_>>().join("\n");
+    let rest = rest.trim_end().trim_end_matches("[dev-dependencies]").trim_end();
+    format!("{package}[lib]{rest}\n\n[workspace]\n")
 }
 
 /// A file's text.

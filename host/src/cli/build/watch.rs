@@ -60,7 +60,7 @@ pub(super) fn run(
         .collect();
     let mut folders: BTreeSet<PathBuf> =
         projects.iter().map(|project| project.folder.clone()).collect();
-    let mut watched = BTreeSet::new();
+    let mut known = BTreeSet::new();
     loop {
         let mut seen = Source::read(&folders, &outputs);
         let start = Instant::now();
@@ -77,7 +77,7 @@ pub(super) fn run(
         }
         seen.adopt(Source::read(&folders, &outputs));
         say("waiting for a change (Ctrl-C to end)");
-        wait(&mut watcher, &mut watched, &events, || Source::read(&folders, &outputs), &seen)?;
+        wait(&mut watcher, &mut known, &events, || Source::read(&folders, &outputs), &seen)?;
     }
 }
 
@@ -111,7 +111,7 @@ fn round(
 /// Waits until the source is another one.
 fn wait(
     watcher: &mut impl Watcher,
-    watched: &mut BTreeSet<PathBuf>,
+    known: &mut BTreeSet<PathBuf>,
     events: &Receiver<()>,
     read: impl Fn() -> Source,
     seen: &Source,
@@ -119,13 +119,13 @@ fn wait(
     loop {
         // Folders are watched one by one: a whole tree would take in what is ignored, and that can be large.
         let now = read();
-        for folder in now.folders.difference(watched).cloned().collect::<Vec<_>>() {
+        for folder in now.folders.difference(known).cloned().collect::<Vec<_>>() {
             watcher
                 .watch(&folder, RecursiveMode::NonRecursive)
                 .with_context(|| format!("failed to watch `{}`", folder.display()))?;
-            watched.insert(folder);
+            known.insert(folder);
         }
-        watched.retain(|folder| now.folders.contains(folder));
+        known.retain(|folder| now.folders.contains(folder));
         // Read after it is watched, so that nothing falls in between.
         if read().files != seen.files {
             return Ok(());
