@@ -1,8 +1,8 @@
 //! One policy in four languages, `policies/delay` and its siblings: all of them decide alike and refuse alike.
 //!
-//! The components in Rust and C are checked in. Those in JavaScript and Python are too large for that:
-//! `policies/build-languages all OUT` builds them, and with `JP_POLICY_LANGUAGES=OUT` they are tested too. Without it they are
-//! left out, and the tests say so.
+//! The components in Rust and C are checked in. Those in JavaScript and Python are other bytes with each build:
+//! `jp-policy build policies/delay-{js,python} tests/languages/broken-{js,python} --out OUT --no-test` builds them, and with
+//! `JP_POLICY_LANGUAGES=OUT` they are tested too. Without it they are left out, and the tests say so.
 
 use std::{
     env, fs,
@@ -39,7 +39,7 @@ fn built() -> Option<&'static Path> {
         let folder = env::var_os("JP_POLICY_LANGUAGES").filter(|folder| !folder.is_empty());
         if folder.is_none() {
             eprintln!(
-                "JavaScript and Python are left out: build them with `policies/build-languages all OUT`, and set JP_POLICY_LANGUAGES=OUT"
+                "JavaScript and Python are left out: build them with `jp-policy build policies/delay-{{js,python}} tests/languages/broken-{{js,python}} --out OUT --no-test`, and set JP_POLICY_LANGUAGES=OUT"
             );
         }
         // Cargo runs tests in the package's folder; the person who set the variable is in the workspace's.

@@ -9,6 +9,7 @@ mod run {
     mod approval;
     mod bench;
     mod broken_calls;
+    mod build;
     mod check;
     mod config;
     mod display;
@@ -17,11 +18,13 @@ mod run {
     mod fan_out;
     mod faults;
     mod forms;
+    mod from_nothing;
     mod help;
     mod inspect;
     mod limits;
     mod mcp;
     mod mcp_git;
+    mod new;
     mod output;
     mod processes;
     mod questions;

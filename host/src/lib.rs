@@ -13,6 +13,8 @@ pub mod harness;
 pub mod message;
 pub mod policy;
 pub mod record;
+#[cfg(feature = "build")]
+pub mod scaffold;
 pub mod scheduler;
 #[cfg(feature = "serve")]
 pub mod serve;

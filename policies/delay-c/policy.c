@@ -1,4 +1,4 @@
-// The policy of ../delay in C: the default rules, with a pause between the executions of a key.
+// The policy `delay` in C: the default rules, with a pause between the executions of a key.
 
 #include <stdlib.h>
 #include <string.h>

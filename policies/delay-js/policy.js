@@ -1,4 +1,4 @@
-// The policy of ../delay in JavaScript: the default rules, with a pause between the executions of a key.
+// The policy `delay` in JavaScript: the default rules, with a pause between the executions of a key.
 //
 // What the contract's types are here: every number is a Number (so instants are exact up to 2^53 ns, which is 104 days), an
 // absent option is null, an enum is its name, a variant has a `tag` and a `val`, and an error is thrown.

@@ -1,4 +1,4 @@
-"""The policy of ../delay in Python: the default rules, with a pause between the executions of a key."""
+"""The policy `delay` in Python: the default rules, with a pause between the executions of a key."""
 
 import math
 import re

@@ -24,6 +24,11 @@ fn serve() {
 }
 
 #[test]
+fn new() {
+    insta::assert_snapshot!(help(&["new", "--help"]));
+}
+
+#[test]
 fn build() {
     insta::assert_snapshot!(help(&["build", "--help"]));
 }

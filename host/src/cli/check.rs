@@ -88,11 +88,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit> {
     let policy = PolicyArgs { policy: args.policy.clone(), cache: args.cache.clone() };
     let component = policy.load(&args.cache.engine()?, &Config::default())?;
+    let quick = Plan::quick();
     let plan = Plan {
-        calls: if args.quick { 3 } else { args.calls.into() },
+        calls: if args.quick { quick.calls } else { args.calls.into() },
         keys: args.keys.into(),
         limits: args.limits.clone(),
-        random: if args.quick { 100 } else { args.random },
+        random: if args.quick { quick.random } else { args.random },
         seed: args.seed,
         rules: args.rules,
         extras: args.settings.read()?,
@@ -124,7 +125,7 @@ struct Checked<'a> {
 }
 
 /// Checks, with a bar that shows how far it is where there is a terminal.
-fn watched(
+pub(super) fn watched(
     component: &Component,
     plan: &Plan,
     progress: &Arc<Progress>,
@@ -201,7 +202,7 @@ fn print_text(args: &Args, checked: &Checked<'_>) -> Result<()> {
 }
 
 /// Where the batch that refutes a policy stands, and how to see it.
-fn story(refutation: &Refutation, file: &Path) -> String {
+pub(super) fn story(refutation: &Refutation, file: &Path) -> String {
     let calls = refutation.scenario.calls.len();
     let found =
         if refutation.random { "the smallest random batch found" } else { "the smallest batch" };

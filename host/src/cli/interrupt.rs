@@ -11,7 +11,7 @@ use std::{
 use super::limits::enough_open_files;
 
 /// What the program ends with then: 128 and the number of SIGINT, as a shell has it.
-const INTERRUPTED: i32 = 130;
+pub(super) const INTERRUPTED: i32 = 130;
 
 /// Listens from now on. The flag is set once Ctrl-C was pressed, and `tell` is called then, to say that it was heard; `leave` is
 /// called before the second press ends the program, to remove what nobody else will. Where signals can't be listened for the flag

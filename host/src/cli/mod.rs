@@ -17,6 +17,7 @@ mod layout;
 mod limits;
 mod live;
 mod log_file;
+mod new;
 mod policy;
 mod policy_settings;
 mod prompts;
@@ -62,6 +63,7 @@ enum Verb {
     Inspect(inspect::Args),
     Replay(replay::Args),
     Explain(explain::Args),
+    New(new::Args),
     Build(build::Args),
     #[command(subcommand)]
     Config(config::Verb),
@@ -128,6 +130,7 @@ pub fn main() -> ExitCode {
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Replay(args) => replay::run(&args),
         Verb::Explain(args) => explain::run(&args),
+        Verb::New(args) => new::run(&args),
         Verb::Build(args) => build::run(&args),
         Verb::Config(verb) => config::run(&verb),
         Verb::Completions { shell } => {

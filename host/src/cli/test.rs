@@ -166,6 +166,21 @@ impl Progress {
 
 fn print_text(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
     let mut out = anstream::stdout().lock();
+    print_failures(&mut out, tested)?;
+    let failed = tested.iter().filter(|tested| !tested.passed()).count();
+    let passed = tested.len() - failed;
+    let left = match files - tested.len() {
+        0 => String::new(),
+        left => format!(", {left} not run"),
+    };
+    let style = if failed > 0 || !left.is_empty() { BAD } else { GOOD };
+    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    writeln!(out, "{style}{passed} passed, {failed} failed{left}{style:#} in {took}")?;
+    Ok(())
+}
+
+/// The scenarios that came out otherwise than they say, with what differs and a timeline.
+pub(super) fn print_failures(out: &mut impl io::Write, tested: &[Tested]) -> Result<()> {
     let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let width = console::Term::stdout().size_checked().map_or(100, |(_, width)| usize::from(width));
     let inner = width.saturating_sub(2);
@@ -178,31 +193,22 @@ fn print_text(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
         )?;
         match &tested.outcome {
             Outcome::Passed => {}
-            Outcome::Broken(why) => indented(&mut out, &cleaned(why))?,
+            Outcome::Broken(why) => indented(out, &cleaned(why))?,
             Outcome::Failed(verdict) => {
                 for mismatch in &verdict.mismatches {
-                    indented(&mut out, &mismatch.to_text(inner, styled))?;
+                    indented(out, &mismatch.to_text(inner, styled))?;
                 }
                 if let Some(record) = verdict.record.as_ref().filter(|it| !it.calls.is_empty()) {
                     writeln!(out)?;
-                    indented(&mut out, &timeline_of(record, inner, styled, ROWS))?;
+                    indented(out, &timeline_of(record, inner, styled, ROWS))?;
                     for fault in &record.faults {
-                        indented(&mut out, &format!("fault: {}", clean(&fault.to_string())))?;
+                        indented(out, &format!("fault: {}", clean(&fault.to_string())))?;
                     }
                 }
             }
         }
         writeln!(out)?;
     }
-    let failed = tested.iter().filter(|tested| !tested.passed()).count();
-    let passed = tested.len() - failed;
-    let left = match files - tested.len() {
-        0 => String::new(),
-        left => format!(", {left} not run"),
-    };
-    let style = if failed > 0 || !left.is_empty() { BAD } else { GOOD };
-    let took = duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    writeln!(out, "{style}{passed} passed, {failed} failed{left}{style:#} in {took}")?;
     Ok(())
 }
 

@@ -95,3 +95,6 @@ export_policy!(Backoff);
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod kit;

@@ -78,3 +78,6 @@ export_policy!(Cap);
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod kit;

@@ -107,3 +107,6 @@ export_policy!(Delay);
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod kit;

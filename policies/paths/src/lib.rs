@@ -170,3 +170,6 @@ export_policy!(Paths);
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod kit;

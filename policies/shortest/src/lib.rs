@@ -119,3 +119,6 @@ export_policy!(Shortest);
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod kit;

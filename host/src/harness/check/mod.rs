@@ -69,6 +69,14 @@ impl Default for Plan {
     }
 }
 
+impl Plan {
+    /// Three calls and a hundred random batches: seconds, for whoever works on a policy.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { calls: 3, random: 100, ..Self::default() }
+    }
+}
+
 /// How far a check is; another thread may look.
 #[derive(Debug, Default)]
 pub struct Progress {
