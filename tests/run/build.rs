@@ -203,22 +203,29 @@ fn until_waiting(dir: &Dir, running: &mut Running, times: usize) {
     });
 }
 
+/// Writes a file of the project at one stroke: between the two of a plain write a busy machine may see it empty, which is a change too.
+fn at_once(dir: &Dir, name: &str, text: &str) {
+    dir.write(name, text);
+    fs::rename(dir.path(name), dir.path("mine").join(name)).expect("it can be moved");
+}
+
 #[test]
 fn a_change_is_seen_built_and_tried_out() {
     let dir = project("tests/hostile/twice.wasm");
     let mut running = build(&dir, &["mine", "--watch"]).start();
     until_waiting(&dir, &mut running, 1);
     // A build that fails is no end.
-    dir.write("mine/policy.js", "broken");
+    at_once(&dir, "policy.js", "broken");
     until_waiting(&dir, &mut running, 2);
     // Neither what is written without a change nor what tools install is one.
-    dir.write("mine/policy.js", "broken");
+    at_once(&dir, "policy.js", "broken");
     dir.write("mine/node_modules/other/index.js", "new");
     becomes(&dir, "tests/hostile/forgets.wasm");
     // A file in a folder that was not there is.
-    dir.write("mine/lib/more.js", "1");
+    dir.write("lib/more.js", "1");
+    fs::rename(dir.path("lib"), dir.path("mine/lib")).expect("it can be moved");
     until_waiting(&dir, &mut running, 3);
-    dir.write("mine/policy.js", "// a policy again");
+    at_once(&dir, "policy.js", "// a policy again");
     until_waiting(&dir, &mut running, 4);
     running.signal(Signal::INT);
     let ended = running.end().code(130);
