@@ -63,7 +63,6 @@ fn what_was_built_and_how_it_is_used() {
     let ended = build(&dir, &["mine", "--no-test"]).end().code(0);
     insta::assert_snapshot!(ended.stdout(), @r#"
     wrote      mine/mine.wasm
-    policy     tame
     size       5,129 bytes
     imports    none
     digest     sha256:5b24eca02bb1ba8301fbdd8ef3a450cfdee733f85d43a2e600db0a0f1154e190
@@ -71,9 +70,9 @@ fn what_was_built_and_how_it_is_used() {
 
     to use it, at the top of a configuration file that stands here:
 
-    conversation.release.policy = "tame"
-    plugins.wasm.tame.path = "mine/mine.wasm"
-    plugins.wasm.tame.checksum = "sha256:5b24eca02bb1ba8301fbdd8ef3a450cfdee733f85d43a2e600db0a0f1154e190"
+    conversation.release.policy = "mine"
+    plugins.wasm.mine.path = "mine/mine.wasm"
+    plugins.wasm.mine.checksum = "sha256:5b24eca02bb1ba8301fbdd8ef3a450cfdee733f85d43a2e600db0a0f1154e190"
     "#);
     insta::assert_snapshot!(dir.read("mine/mine.built.toml"), @r#"
     # What the component beside this was built with. Written by `jp-policy build`.

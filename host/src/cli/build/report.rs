@@ -24,12 +24,14 @@ pub(super) fn file_name(built: &Built) -> String {
 }
 
 /// What it is.
-pub(super) fn print_built(built: &Built, component: &Component) -> Result<()> {
+pub(super) fn print_built(built: &Built, component: Option<&Component>) -> Result<()> {
     let imports = imports(&built.bytes);
     let imports = if imports.is_empty() { "none".to_owned() } else { imports.join(", ") };
     let mut out = anstream::stdout().lock();
     writeln!(out, "wrote      {}", clean_path(&built.path))?;
-    writeln!(out, "policy     {}", clean(&component.identity().name))?;
+    if let Some(component) = component {
+        writeln!(out, "policy     {}", clean(&component.identity().name))?;
+    }
     writeln!(out, "size       {} bytes", grouped(built.bytes.len() as u64))?;
     writeln!(out, "imports    {imports}")?;
     writeln!(out, "digest     {}", built.record.digest)?;
@@ -83,12 +85,11 @@ pub(super) fn checked(trial: &Trial) -> String {
 }
 
 /// The three lines of configuration that it takes to use it.
-pub(super) fn print_use(built: &Built, component: &Component) -> Result<()> {
-    let name = &component.identity().name;
+pub(super) fn print_use(built: &Built, name: &str) -> Result<()> {
     let text = |text: &str| toml::Value::from(text).to_string();
     let bare = !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    let key = if bare { name.clone() } else { text(name) };
+    let key = if bare { name.to_owned() } else { text(name) };
     let mut out = anstream::stdout().lock();
     writeln!(out, "\nto use it, at the top of a configuration file that stands here:\n")?;
     writeln!(out, "conversation.release.policy = {}", text(name))?;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     build::{Built, Comparison, Options, Project, build},
-    policy::wasm::Engine,
+    policy::{Blueprint as _, wasm::Engine},
     text::clean,
 };
 
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Args {
     /// Build and try it out again whenever a file of the source changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Build only: neither scenarios nor the check
+    /// Build only: not held against the contract, no scenarios, no check
     #[arg(long)]
     no_test: bool,
     /// Write the component into this folder
@@ -73,18 +73,23 @@ pub(in crate::cli) fn run(args: &Args) -> Result<Exit> {
         if n > 0 {
             writeln!(anstream::stdout().lock())?;
         }
+        let Some(extras) = tried else {
+            // An interpreter takes long to compile, and it is only written here.
+            built.write()?;
+            report::print_built(built, None)?;
+            report::print_use(built, &project.name)?;
+            continue;
+        };
         let component = trial::load(&engine, built)?;
         built.write()?;
-        report::print_built(built, &component)?;
-        if let Some(extras) = tried {
-            let trial = trial::run(project, built, &component, extras)?;
-            report::print_trial(&trial)?;
-            if !trial.passed() {
-                exit = Exit::Failed;
-                continue;
-            }
+        report::print_built(built, Some(&component))?;
+        let trial = trial::run(project, built, &component, extras)?;
+        report::print_trial(&trial)?;
+        if trial.passed() {
+            report::print_use(built, &component.identity().name)?;
+        } else {
+            exit = Exit::Failed;
         }
-        report::print_use(built, &component)?;
     }
     Ok(exit)
 }

@@ -89,11 +89,11 @@ fn round(
     tried: Option<&Extras>,
     start: Instant,
 ) -> Result<()> {
-    let component = trial::load(engine, built)?;
+    let component = tried.map(|_| trial::load(engine, built)).transpose()?;
     built.write()?;
     let mut line = format!("built {}, {} bytes", clean_path(&built.path), built.bytes.len());
-    if let Some(extras) = tried {
-        let trial = trial::run(project, built, &component, extras)?;
+    if let (Some(extras), Some(component)) = (tried, &component) {
+        let trial = trial::run(project, built, component, extras)?;
         report::print_failures(&trial)?;
         line += &format!("; scenarios: {}", report::scenarios(&trial));
         line += match &trial.report.refutation {
