@@ -78,11 +78,19 @@ impl fmt::Display for Diagnostic {
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigError(pub Vec<Diagnostic>);
 
+/// A longer name was not typed, so it is no slip either; and to compare two names costs the product of their lengths.
+const LONGEST_TYPED: usize = 200;
+
 /// The nearest of `known` to a misspelt `name`, if one is near enough to be meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let bound = name.chars().count().div_ceil(3).min(3);
+    let length = name.chars().count();
+    if length > LONGEST_TYPED {
+        return None;
+    }
+    let bound = length.div_ceil(3).min(3);
     known
         .into_iter()
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= bound)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= bound)
         .min_by_key(|(distance, _)| *distance)
@@ -124,5 +132,14 @@ mod tests {
         assert_eq!(nearest("rnu", known), Some("run"));
         assert_eq!(nearest("zzz", known), None);
         assert_eq!(nearest("", known), None);
+    }
+
+    /// Found by the fuzzer: a table of the product of both lengths.
+    #[test]
+    fn names_of_any_length_are_compared_at_once() {
+        let long = "x".repeat(1 << 20);
+        let longer = format!("{long}x");
+        assert_eq!(nearest(&longer, [long.as_str(), "x"]), None);
+        assert_eq!(nearest("xy", [long.as_str(), "x"]), Some("x"));
     }
 }
