@@ -1,6 +1,6 @@
 //! The calls of an assistant's message, in whichever form the message was written.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
@@ -32,17 +32,13 @@ impl Request {
         const VALUE: usize = 20;
         let mut title = self.name.clone();
         for value in self.arguments.iter().flat_map(|arguments| arguments.values()) {
-            match value {
-                Json::String(text) => {
-                    title.push(' ');
-                    push_clean_to(&mut title, text, VALUE);
-                }
-                Json::Number(number) => {
-                    title.push(' ');
-                    push_clean_to(&mut title, &number.to_string(), VALUE);
-                }
-                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => {}
-            }
+            let text: Cow<'_, str> = match value {
+                Json::String(text) => text.into(),
+                Json::Number(number) => number.to_string().into(),
+                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => continue,
+            };
+            title.push(' ');
+            push_clean_to(&mut title, &text, VALUE);
         }
         clean_to(&title, LENGTH)
     }

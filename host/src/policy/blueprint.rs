@@ -122,7 +122,7 @@ impl Arguments {
         self.write().push(json.into());
     }
 
-    /// A person has edited the arguments of a call.
+    /// The arguments of a call are others: the tool's defaults were filled in, or a person has edited them.
     pub fn replace(&self, call: CallId, arguments: Arc<Map<String, Json>>) {
         if let Some(entry) = self.write().get_mut(call as usize) {
             *entry = arguments.into();

@@ -1,21 +1,15 @@
-//! Standard input and output as a connection, without a thread between.
+//! Standard input and output as a connection, without a thread between where they are pipes.
 //!
-//! tokio reads and writes them on threads of its own, because they may be files, which can't be waited for. An agent gives a pipe
-//! or a pair of sockets, and those can: each message then costs two changes of threads less.
+//! tokio reads and writes them on threads of its own, because they may be files, which can't be waited for. A pipe can: each
+//! message then costs two changes of threads less. What is no pipe, such as the sockets that some agents give, stays tokio's.
 
-use std::{
-    io,
-    pin::{Pin, pin},
-    task::{Context, Poll},
-};
-
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Standard input.
-pub struct Input(Box<dyn AsyncRead + Send + Unpin>);
+pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 
 /// Standard output.
-pub struct Output(Box<dyn AsyncWrite + Send + Unpin>);
+pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Both, for the life of the program.
 ///
@@ -28,52 +22,23 @@ pub fn stdio() -> (Input, Output) {
     #[cfg(not(target_os = "linux"))]
     let (input, output) = (None, None);
     (
-        Input(input.unwrap_or_else(|| Box::new(tokio::io::stdin()))),
-        Output(output.unwrap_or_else(|| Box::new(tokio::io::stdout()))),
+        input.unwrap_or_else(|| Box::new(tokio::io::stdin())),
+        output.unwrap_or_else(|| Box::new(tokio::io::stdout())),
     )
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use tokio::{
-        io::{AsyncRead, AsyncWrite},
-        net::unix::pipe,
-    };
+    use tokio::net::unix::pipe;
+
+    use super::{Input, Output};
 
     /// Opened anew, so that nobody who has the same pipe open finds that it does not block any more: standard error may be it too.
-    pub(super) fn input() -> Option<Box<dyn AsyncRead + Send + Unpin>> {
+    pub(super) fn input() -> Option<Input> {
         Some(Box::new(pipe::OpenOptions::new().open_receiver("/proc/self/fd/0").ok()?))
     }
 
-    pub(super) fn output() -> Option<Box<dyn AsyncWrite + Send + Unpin>> {
+    pub(super) fn output() -> Option<Output> {
         Some(Box::new(pipe::OpenOptions::new().open_sender("/proc/self/fd/1").ok()?))
-    }
-}
-
-impl AsyncRead for Input {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        pin!(&mut self.0).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Output {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        pin!(&mut self.0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        pin!(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        pin!(&mut self.0).poll_shutdown(context)
     }
 }
