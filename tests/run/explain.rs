@@ -84,6 +84,47 @@ fn an_instant() {
     ");
 }
 
+/// A policy that sees all that waits has an order of its own, so written order is called just that.
+#[test]
+fn a_policy_with_an_order_of_its_own() {
+    let file = repository("policies/shortest/scenarios/lightest-first.toml");
+    let file = file.to_str().expect("a path that is text");
+    let dir = Dir::new();
+    let explain = |args: &[&str]| dir.program().args(["explain"]).args(args).end().code(0).stdout();
+    insta::assert_snapshot!(explain(&[file, "--at", "2.5"]), @r"
+    at 2.5s:
+      1 B1, since 0s: key cargo (limit 1) held by 2 T1 (since 2s); policy shortest: place 2 in line for key cargo, by its weight of 30; by age from 30s on
+      4 B2, since 0s: key cargo (limit 1) held by 2 T1 (since 2s); policy shortest: place 3 in line for key cargo, by its weight of 30; by age from 30s on
+      6 T2, since 0s: key cargo (limit 1) held by 2 T1 (since 2s); policy shortest: place 1 in line for key cargo, by its weight of 10; by age from 30s on
+    ");
+    insta::assert_snapshot!(explain(&[file]), @r"
+    1 B1:
+      0s - 8s  key cargo (limit 1) held by 3 L1, 5 L2, 2 T1, 6 T2; policy shortest: place 4 in line for key cargo, by its weight of 30; by age from 30s on
+    2 T1:
+      0s - 2s  key cargo (limit 1) held by 3 L1, 5 L2; policy shortest: place 2 in line for key cargo, by its weight of 10; by age from 30s on
+    4 B2:
+      0s - 16s  key cargo (limit 1) held by 3 L1, 5 L2, 2 T1, 6 T2 and 1 more; policy shortest: place 5 in line for key cargo, by its weight of 30; by age from 30s on
+    5 L2:
+      0s - 1s  key cargo (limit 1) held by 3 L1; policy shortest: place 1 in line for key cargo, by its weight of 2; by age from 30s on
+    6 T2:
+      0s - 5s  key cargo (limit 1) held by 3 L1, 5 L2, 2 T1; policy shortest: place 3 in line for key cargo, by its weight of 10; by age from 30s on
+    ");
+}
+
+#[test]
+fn a_policy_with_an_order_of_its_own_and_no_words_for_it() {
+    let file = repository("policies/cap/scenarios/undecided.toml");
+    let file = file.to_str().expect("a path that is text");
+    let ended = Dir::new().program().args(["explain", file, "--at", "0.7"]).end().code(0);
+    insta::assert_snapshot!(ended.stdout(), @r"
+    at 700ms:
+      3 A2, since 500ms: waits for its own approval
+      4 A3, since 500ms: key a (limit 2) held by 1 A1 (since 0s), 2nd in written order, after 3 A2
+      5 B2, since 500ms: key b (limit 1) held by 2 B1 (since 0s), first in written order
+      6 B3, since 500ms: key b (limit 1) held by 2 B1 (since 0s), 2nd in written order, after 5 B2
+    ");
+}
+
 #[test]
 fn single_calls_by_place_and_by_name() {
     let dir = scenario();

@@ -335,6 +335,8 @@ impl Shown<'_> {
                 }
                 let held =
                     if held.is_empty() { "free".to_owned() } else { format!("held by {held}") };
+                // A policy with an order of its own that says where a call stands says it better than written order.
+                let place = if said.is_some() && !self.account.in_order() { "" } else { &place };
                 let key = format!("key {} (limit {limit})", clean(self.key(*key)));
                 let said = said.map_or_else(String::new, |said| format!("; {said}"));
                 format!("{key} {held}{place}{said}")
@@ -349,16 +351,19 @@ impl Shown<'_> {
         }
     }
 
-    /// Who holds the slots at an instant, and the place in line.
+    /// Who holds the slots at an instant, and the place in line; which is the policy's own affair where it sees all that waits.
     fn at_once(&self, holders: &[Holder], ahead: &[CallId]) -> (String, String) {
         let held = list(holders, |holder| {
             let stopping = if holder.stopping { ", being stopped" } else { "" };
             format!("{} (since {}{stopping})", self.short(holder.call), duration(holder.since))
         });
-        let place = match ahead {
-            [] => ", next in line".to_owned(),
-            [.., last] => {
-                format!(", {} in line, behind {}", ordinal(ahead.len() + 1), self.short(*last))
+        let nth = || ordinal(ahead.len() + 1);
+        let place = match (ahead, self.account.in_order()) {
+            ([], true) => ", next in line".to_owned(),
+            ([.., last], true) => format!(", {} in line, behind {}", nth(), self.short(*last)),
+            ([], false) => ", first in written order".to_owned(),
+            ([.., last], false) => {
+                format!(", {} in written order, after {}", nth(), self.short(*last))
             }
         };
         (held, place)
@@ -372,7 +377,8 @@ impl Shown<'_> {
             ahead.iter().copied().filter(|call| !known.contains(call)).collect();
         let place = match self.names(&others) {
             names if names.is_empty() => names,
-            names => format!(", behind {names}"),
+            names if self.account.in_order() => format!(", behind {names}"),
+            names => format!(", written after {names}"),
         };
         (self.names(&held), place)
     }

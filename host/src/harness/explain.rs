@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use jp_policy_guest::{KeyIndex, Settings, ToolIndex};
+use jp_policy_guest::{KeyIndex, Settings, ToolIndex, View};
 
 use super::{
     scenario::Scenario,
@@ -156,6 +156,12 @@ impl Account {
             settings,
             record: file.record.clone(),
         })
+    }
+
+    /// Whether the calls of a key leave in written order: so they do under a policy that sees only the first of them. True as
+    /// well where no policy is there to say it.
+    pub fn in_order(&self) -> bool {
+        self.policy.as_ref().is_none_or(|policy| policy.view() == View::Front)
     }
 
     /// The limit of a key.
