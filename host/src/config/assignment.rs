@@ -156,7 +156,7 @@ fn assign(
     };
     for segment in segments.into_iter().rev() {
         let entry = Entry { name: place(segment.span.clone()), node };
-        let table = Table::from([(segment.name, entry)]);
+        let table = Table::from_iter([(segment.name, entry)]);
         node = Located { value: Value::Table(table), place: place(segment.span.start..span.end) };
     }
     Some(Assignment { root: node, path, adds })

@@ -87,7 +87,7 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
     let values: Vec<String> = members
         .iter()
         .map(|(tool, concurrency)| {
-            format!("`{}` has {}", tool.name.escape_debug(), concurrency.text)
+            format!("`{}` has {}", tool.name.escape_debug(), concurrency.text())
         })
         .collect();
     let mut problem = Diagnostic::error(format!(
@@ -104,8 +104,8 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
                 || limit.span.end > table.span.end
         });
         let place = apart.filter(|_| what == "limit").unwrap_or(&concurrency.place);
-        problem =
-            problem.at(place, format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text));
+        problem = problem
+            .at(place, format!("tool `{}`: {}", tool.name.escape_debug(), concurrency.text()));
     }
     problems.push(problem.help(
         "give all of them the same value; to lift the limit of one tool alone, set `concurrency = 0` for it",
@@ -132,7 +132,7 @@ fn forgotten(
             .at(&concurrency.place, "the two are not bounded together")
             .help(format!(
                 "add `concurrency = {}` to tool `{}`",
-                concurrency.text,
+                concurrency.text(),
                 key.escape_debug()
             )),
         );

@@ -22,8 +22,6 @@ pub struct Concurrency {
     pub key_place: Option<Place>,
     /// Where its limit stands, if it is written.
     pub limit_place: Option<Place>,
-    /// As written: `1`, or `{ key = "git", limit = 2 }`.
-    pub text: String,
 }
 
 impl Concurrency {
@@ -32,12 +30,11 @@ impl Concurrency {
     /// A number is the limit of a key with the tool's configured name, 0 none at all; a table has a `key`, a `limit` (1 where
     /// it is not given) and what the policy takes.
     pub fn read(tool: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<Self> {
-        let what = format!("tool `{}`: `concurrency`", tool.escape_debug());
-        let text = node.value.quote();
+        let what = || format!("tool `{}`: `concurrency`", tool.escape_debug());
         match node.value {
             Value::Table(table) => Self::read_table(tool, table, node.place, problems),
             Value::Integer(_) => {
-                let limit = read_limit(&what, &node, problems)?;
+                let limit = read_limit(what, &node, problems)?;
                 let place = node.place;
                 let limit_place = Some(place.clone());
                 (limit > 0).then(|| Self {
@@ -47,12 +44,11 @@ impl Concurrency {
                     place,
                     key_place: None,
                     limit_place,
-                    text,
                 })
             }
             other => {
                 let expected = "a limit (0 for none) or a table { key, limit }";
-                problems.push(wrong_kind(&what, expected, &other, &node.place));
+                problems.push(wrong_kind(&what(), expected, &other, &node.place));
                 None
             }
         }
@@ -64,21 +60,21 @@ impl Concurrency {
         place: Place,
         problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let what = format!("tool `{}`: `concurrency", tool.escape_debug());
+        let what = || format!("tool `{}`: `concurrency", tool.escape_debug());
         table.retain(|_, entry| !matches!(entry.node.value, Value::Null));
         let key = table.shift_remove("key");
         let key_place = key.as_ref().map(|entry| entry.node.place.clone());
         let limit = table.shift_remove("limit");
         let limit_place = limit.as_ref().map(|entry| entry.node.place.clone());
         let limit = match limit {
-            Some(entry) => read_limit(&format!("{what}.limit`"), &entry.node, problems),
+            Some(entry) => read_limit(|| what() + ".limit`", &entry.node, problems),
             None => Some(1),
         };
         let key = match key {
-            Some(entry) => read_key(&format!("{what}.key`"), entry.node, problems),
+            Some(entry) => read_key(|| what() + ".key`", entry.node, problems),
             None => {
                 problems.push(
-                    Diagnostic::error(format!("{what}` has no `key`"))
+                    Diagnostic::error(what() + "` has no `key`")
                         .at(&place, "a table names the key it limits")
                         .help("write `concurrency = N` to limit this tool alone, or add `key = \"...\"`"),
                 );
@@ -89,7 +85,7 @@ impl Concurrency {
         fields.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (name, entry) in &fields {
             if entry.node.value.to_guest().is_none() {
-                let what = format!("{what}.{}`", name.escape_debug());
+                let what = format!("{}.{}`", what(), name.escape_debug());
                 problems.push(wrong_kind(
                     &what,
                     "a number of 64 bits",
@@ -98,13 +94,19 @@ impl Concurrency {
                 ));
             }
         }
-        let (key, limit) = (key?, limit?);
-        let mut text = format!("{{ key = {key:?}, limit = {limit}");
-        for (name, entry) in &fields {
+        Some(Self { key: key?, limit: limit?, fields, place, key_place, limit_place })
+    }
+
+    /// As it could be written: `1`, or `{ key = "git", limit = 2 }`.
+    pub fn text(&self) -> String {
+        if self.key_place.is_none() {
+            return self.limit.to_string();
+        }
+        let mut text = format!("{{ key = {:?}, limit = {}", self.key, self.limit);
+        for (name, entry) in &self.fields {
             text += &format!(", {} = {}", name.escape_debug(), entry.node.value.quote());
         }
-        text += " }";
-        Some(Self { key, limit, fields, place, key_place, limit_place, text })
+        text + " }"
     }
 
     /// The key and its limit where there is one to keep.
@@ -122,7 +124,7 @@ pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
             name: base.place.clone(),
             node: Node { value, place: base.place.clone() },
         };
-        let table = Table::from([
+        let table = Table::from_iter([
             ("key".to_owned(), entry(Value::String(tool.to_owned()))),
             ("limit".to_owned(), entry(base.value.clone())),
         ]);
@@ -130,24 +132,32 @@ pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
     }
 }
 
-fn read_limit(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option<u32> {
+fn read_limit(
+    what: impl Fn() -> String,
+    node: &Node,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<u32> {
     let expected = "a whole number from 0 to 4294967295";
     if let Value::Integer(text) = &node.value {
         if let Ok(limit) = text.parse() {
             return Some(limit);
         }
         problems.push(
-            Diagnostic::error(format!("{what} is {text}, expected {expected}"))
+            Diagnostic::error(format!("{} is {text}, expected {expected}", what()))
                 .at(&node.place, if text.starts_with('-') { "negative" } else { "too large" })
                 .help("0 lifts the limit"),
         );
     } else {
-        problems.push(wrong_kind(what, expected, &node.value, &node.place));
+        problems.push(wrong_kind(&what(), expected, &node.value, &node.place));
     }
     None
 }
 
-fn read_key(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<String> {
+fn read_key(
+    what: impl Fn() -> String,
+    node: Node,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<String> {
     let wrong = match &node.value {
         Value::String(text) if text.is_empty() => "empty",
         Value::String(text) if text.chars().all(char::is_whitespace) => "only white space",
@@ -156,14 +166,14 @@ fn read_key(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<St
         }
         Value::String(_) => "",
         other => {
-            problems.push(wrong_kind(what, "a name", other, &node.place));
+            problems.push(wrong_kind(&what(), "a name", other, &node.place));
             return None;
         }
     };
     if !wrong.is_empty() {
         let quoted = node.value.quote();
         problems.push(
-            Diagnostic::error(format!("{what} is {wrong}: {quoted}, expected a name"))
+            Diagnostic::error(format!("{} is {wrong}: {quoted}, expected a name", what()))
                 .at(&node.place, wrong),
         );
         return None;

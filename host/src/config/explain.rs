@@ -232,7 +232,7 @@ fn alone(part: &Part, path: &[String]) -> Option<Part> {
     let mut root = node.clone();
     for (name, entry, outer) in way.into_iter().rev() {
         let entry = Entry { name: entry.name.clone(), node: root };
-        let table = Value::Table(Table::from([(name.clone(), entry)]));
+        let table = Value::Table(Table::from_iter([(name.clone(), entry)]));
         root = Node { value: table, place: outer.clone() };
     }
     Some(Part { layer: part.layer, root, single: part.single.clone() })
@@ -252,7 +252,7 @@ fn nearest_to<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
 fn looked_up(merged: Option<&Node>, path: &[String]) -> Option<Node> {
     let mut node = merged?.clone();
     for (depth, name) in path.iter().enumerate() {
-        let empty = Node { value: Value::Table(Table::new()), place: node.place.clone() };
+        let empty = Node { value: Value::Table(Table::default()), place: node.place.clone() };
         widen(&path[..depth], &mut node, &empty);
         let Value::Table(mut table) = node.value else { return None };
         node = table.swap_remove(name)?.node;

@@ -77,7 +77,7 @@ pub(super) fn widen(base: &mut Node, later: &Node) {
     if let (Value::Bool(_), Value::Table(_)) = (&base.value, &later.value) {
         let node = base.clone();
         let entry = Entry { name: base.place.clone(), node };
-        let table = Table::from([("enabled".to_owned(), entry)]);
+        let table = Table::from_iter([("enabled".to_owned(), entry)]);
         *base = Node { value: Value::Table(table), place: later.place.clone() };
     }
 }

@@ -312,7 +312,7 @@ pub(super) fn lay(merged: &mut Option<Node>, mut part: Part, problems: &mut Vec<
         None if !removes => *merged = Some(part.root),
         base => {
             let empty =
-                || Node { value: Value::Table(Table::new()), place: part.root.place.clone() };
+                || Node { value: Value::Table(Table::default()), place: part.root.place.clone() };
             let base = base.get_or_insert_with(empty);
             Merge { widen: &widen, removes }.lay(base, part.root, &mut Vec::new());
         }

@@ -23,7 +23,7 @@ fn concurrency(layers: &[&str]) -> String {
 fn shown(layers: Layers) -> String {
     match layers.build() {
         Ok(config) => match &config.tools["a"].concurrency {
-            Some(concurrency) => concurrency.text.clone(),
+            Some(concurrency) => concurrency.text(),
             None => "none".to_owned(),
         },
         Err(ConfigError(problems)) => messages(&problems),
@@ -338,7 +338,7 @@ fn read(root: &tempfile::TempDir, path: &str) -> (String, String) {
     let (value, problems) = match layers.build() {
         Ok(config) => {
             let concurrency = config.tools.get("a").and_then(|tool| tool.concurrency.clone());
-            (concurrency.map_or_else(String::new, |found| found.text), config.warnings)
+            (concurrency.map_or_else(String::new, |found| found.text()), config.warnings)
         }
         Err(ConfigError(problems)) => ("refused".to_owned(), problems),
     };

@@ -1,11 +1,12 @@
 //! A parsed document as a tree in which every value knows its place, whatever format it was written in.
 
-use crate::text::escape;
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use jp_policy_guest::Value as GuestValue;
 use serde_json::Value as Json;
 
 use super::source::{Located, Place};
+use crate::text::escape;
 
 /// A value and its place.
 pub type Node = Located<Value>;
@@ -32,7 +33,7 @@ pub enum Value {
 }
 
 /// The entries of a table, in the order they were written.
-pub type Table = IndexMap<String, Entry>;
+pub type Table = IndexMap<String, Entry, RandomState>;
 
 /// An entry of a table.
 #[derive(Debug, Clone)]
@@ -79,6 +80,21 @@ impl Value {
                         .collect(),
                 )
             }
+        }
+    }
+
+    /// As JSON, like [`to_json`](Self::to_json), of a value that nobody needs any more: its texts are not copied.
+    pub fn into_json(self) -> Json {
+        match self {
+            Self::String(text) | Self::Datetime(text) => Json::String(text),
+            Self::Array(items) => items.into_iter().map(|item| item.value.into_json()).collect(),
+            Self::Table(table) => {
+                let entries = table.into_iter();
+                Json::Object(
+                    entries.map(|(name, entry)| (name, entry.node.value.into_json())).collect(),
+                )
+            }
+            number => number.to_json(),
         }
     }
 

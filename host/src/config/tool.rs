@@ -201,14 +201,13 @@ impl Tool {
         let description = reader.string("description");
         reader.ignore(&["enable", "examples", "format", "style", "access"]);
 
-        let what = reader.what.clone();
-        let problems = &mut *reader.problems;
+        let (what, problems) = (&reader.what, &mut *reader.problems);
         let before = problems.len();
         let source = match source {
-            Some(text) => read_source(&what, &text, problems),
+            Some(text) => read_source(what, &text, problems),
             None => Some(ToolSource::Local(None)),
         };
-        let command = command.and_then(|entry| read_command(&what, entry.node, problems));
+        let command = command.and_then(|entry| read_command(what, entry.node, problems));
         if matches!(source, Some(ToolSource::Local(_)))
             && command.is_none()
             && problems.len() == before
@@ -235,12 +234,12 @@ impl Tool {
                 .and_then(|entry| Concurrency::read(name, entry.node, problems)),
             fan_out: fan_out.and_then(|entry| FanOut::read(name, entry.node, problems)),
             answers: questions
-                .map(|entry| read_answers(&what, entry.node, problems))
+                .map(|entry| read_answers(what, entry.node, problems))
                 .unwrap_or_default(),
             options: options.map_or(Json::Object(serde_json::Map::default()), |entry| {
-                entry.node.value.to_json()
+                entry.node.value.into_json()
             }),
-            parameters: parameters.map_or(Json::Null, |entry| entry.node.value.to_json()),
+            parameters: parameters.map_or(Json::Null, |entry| entry.node.value.into_json()),
             summary: summary.or(description).map(|text| text.value),
             origin: place.source.clone(),
         };
@@ -290,9 +289,8 @@ fn read_command(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Optio
             let program = reader.string("program");
             let shell = reader.boolean("shell").is_some_and(|shell| shell.value);
             let args = reader.take("args");
-            let what = reader.what.clone();
-            let problems = &mut *reader.problems;
-            let args = args.map(|entry| read_args(&what, entry.node, problems)).unwrap_or_default();
+            let (what, problems) = (&reader.what, &mut *reader.problems);
+            let args = args.map(|entry| read_args(what, entry.node, problems)).unwrap_or_default();
             reader.finish();
             Some(Command::Parts { program: program?.value, args, shell })
         }
@@ -337,7 +335,9 @@ fn read_answers(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> BTree
     let entries = reader.rest();
     entries
         .filter_map(|(id, entry)| match entry.node.value {
-            Value::Table(question) => Some((id, question.get("answer")?.node.value.to_json())),
+            Value::Table(mut question) => {
+                Some((id, question.swap_remove("answer")?.node.value.into_json()))
+            }
             _ => None,
         })
         .collect()

@@ -153,10 +153,10 @@ fn read_table(from: &str, what: &str, text: &str, problems: &mut Vec<Diagnostic>
             problems.truncate(known);
             problems.push(problem.help("leave the braces out: one entry a line, like `name = 1`"));
         }
-        return Table::new();
+        return Table::default();
     }
     let Value::Table(mut table) = document.value else {
-        return Table::new();
+        return Table::default();
     };
     table.sort_keys();
     for (name, entry) in &table {

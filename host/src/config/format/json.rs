@@ -39,7 +39,7 @@ pub(in crate::config) fn parse_json_at(
     };
     value.map_or_else(
         || Located {
-            value: Value::Table(Table::new()),
+            value: Value::Table(Table::default()),
             place: Place { source: source.clone(), span: part },
         },
         |value| converter.convert(value, 0),
@@ -83,7 +83,10 @@ impl Converter<'_> {
     }
 
     fn table(&mut self, properties: Vec<ast::ObjectProp<'_>>, depth: usize) -> Value {
-        let mut table = Table::with_capacity(properties.len());
+        let mut table = Table::with_capacity_and_hasher(
+            properties.len(),
+            foldhash::fast::RandomState::default(),
+        );
         for property in properties {
             let range = match &property.name {
                 ast::ObjectPropName::String(text) => text.range,

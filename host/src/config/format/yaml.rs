@@ -34,7 +34,7 @@ pub(in crate::config) fn parse_yaml(source: &Source, problems: &mut Vec<Diagnost
     match document {
         Some(node) if !matches!(node.value, Value::Null) => node,
         _ => Located {
-            value: Value::Table(Table::new()),
+            value: Value::Table(Table::default()),
             place: Place { source: source.clone(), span: 0..source.text().len() },
         },
     }
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 
     fn mapping(&mut self, depth: usize) -> Read<(Value, usize, Marker)> {
-        let (mut table, mut size) = (Table::new(), 1);
+        let (mut table, mut size) = (Table::default(), 1);
         let mut end = None;
         loop {
             let (event, span) = self.next()?;
