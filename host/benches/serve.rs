@@ -48,8 +48,11 @@ const MANY: usize = 8;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    match args.first().map(String::as_str) {
+    let part = args.first().map(String::as_str);
+    // `serve` as the program has it.
+    let threads = if part == Some("serve") { 1 } else { 2 };
+    let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    match part {
         Some("upstream") => runtime.block_on(upstream()),
         Some("relay") => runtime.block_on(relay()),
         Some("serve") => runtime.block_on(serve()),

@@ -180,7 +180,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         carried: Carried::default(),
     };
     enough_open_files()?;
-    let runtime = event_loop()?;
+    let runtime = event_loop(2)?;
     let start = Instant::now();
     let finished = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {

@@ -54,9 +54,9 @@ impl ToolArgs {
     }
 }
 
-/// What tools are run on.
-pub(super) fn event_loop() -> Result<Runtime> {
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+/// What tools are run on, with so many threads.
+pub(super) fn event_loop(threads: usize) -> Result<Runtime> {
+    let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     runtime.context("failed to start the event loop")
 }
 

@@ -17,7 +17,7 @@ use super::{Clients, leaving::Calls};
 use crate::{
     batch::{CallId, Carried},
     config::Config,
-    coordinator::{Coordinator, Observer, Response, Setup, Snapshot, Submitter, Ticket},
+    coordinator::{Clock, Coordinator, Observer, Response, Setup, Snapshot, Submitter, Ticket},
     message::Request,
     policy::{Blueprint, Refusal},
     scheduler::{Event, EventKind, Waiting},
@@ -34,6 +34,8 @@ pub struct Desk {
     timeout: Option<Duration>,
     next: AtomicU64,
     batch: Mutex<Batch>,
+    /// For the next batch, made while nobody waited for it.
+    ready: Mutex<Option<Coordinator>>,
     /// Told when the last call of a batch has its response.
     idle: Notify,
     /// Itself, for the calls that come back to it.
@@ -83,10 +85,11 @@ impl Desk {
             timeout,
             next: AtomicU64::new(1),
             batch: Mutex::default(),
+            ready: Mutex::default(),
             idle: Notify::new(),
             me: me.clone(),
         });
-        desk.coordinator()?;
+        *lock(&desk.ready) = Some(desk.coordinator()?);
         Ok(desk)
     }
 
@@ -119,11 +122,20 @@ impl Desk {
     ) -> Result<Pending, Refusal> {
         let mut batch = self.lock();
         if batch.submitter.is_none() {
-            let mut coordinator = self.coordinator()?;
+            let ready = lock(&self.ready).take();
+            // A batch begins with its first call, not when somebody made ready for it.
+            let ready = ready.map(|ready| ready.with_clock(Clock::system()));
+            let mut coordinator = ready.map_or_else(|| self.coordinator(), Ok)?;
             batch.submitter = Some(coordinator.submitter());
             batch.places = Places::default();
             let mut observer = Watcher { places: batch.places.clone(), parked: BTreeSet::new() };
-            tokio::spawn(async move { coordinator.run(Vec::new(), &mut observer).await });
+            let me = self.me.clone();
+            tokio::spawn(async move {
+                coordinator.run(Vec::new(), &mut observer).await;
+                if let Some(desk) = me.upgrade() {
+                    desk.make_ready();
+                }
+            });
         }
         batch.left += 1;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -148,6 +160,14 @@ impl Desk {
             timeout: self.timeout,
             carried: Carried::default(),
         })
+    }
+
+    /// Makes the coordinator of a batch to come. If that fails, the batch tries it again, and its first call learns why.
+    fn make_ready(&self) {
+        if lock(&self.ready).is_none() {
+            let coordinator = self.coordinator().ok();
+            *lock(&self.ready) = coordinator;
+        }
     }
 
     /// Cancels all calls that have no response: what waits is settled, what runs is stopped.
