@@ -14,12 +14,15 @@ use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf},
     runtime::Runtime,
+    sync::watch,
 };
 
 /// Notes its argument `n` when it begins.
 struct Notes {
     config: Config,
     begun: Arc<Mutex<Vec<u64>>>,
+    /// Told when its tools change.
+    changes: watch::Sender<()>,
 }
 
 impl Tools for Notes {
@@ -29,6 +32,10 @@ impl Tools for Notes {
 
     fn names(&self) -> Vec<&str> {
         self.config.tools.keys().map(String::as_str).collect()
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.changes.subscribe())
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
@@ -128,12 +135,16 @@ fn desk() -> (Arc<Desk>, Arc<Mutex<Vec<u64>>>) {
 
 /// A desk whose clients are asked for approvals too, or not.
 fn desk_with(approvals: bool) -> (Arc<Desk>, Arc<Mutex<Vec<u64>>>) {
-    let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)]).expect("it holds");
     let begun = Arc::new(Mutex::new(Vec::new()));
-    let tools = Arc::new(Notes { config: config.clone(), begun: begun.clone() });
+    (desk_of(begun.clone(), watch::Sender::new(()), approvals), begun)
+}
+
+fn desk_of(begun: Arc<Mutex<Vec<u64>>>, changes: watch::Sender<()>, approvals: bool) -> Arc<Desk> {
+    let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)]).expect("it holds");
+    let tools = Arc::new(Notes { config: config.clone(), begun, changes });
     let clients = Arc::new(Clients::new(Arc::new(Nobody { approve: !approvals }), approvals));
     let desk = Desk::new(Arc::new(config), tools, Arc::new(Native::rules()), clients, None);
-    (desk.expect("the rules take everything"), begun)
+    desk.expect("the rules take everything")
 }
 
 /// A client of this desk that has said hello.
@@ -352,6 +363,30 @@ fn how_far_a_call_is_reaches_its_client_and_only_ever_grows() {
         assert_eq!(response["result"]["content"][0]["text"], "7");
         assert!(told.is_sorted_by(|a, b| a < b), "{told:?}");
         assert!(told.last() >= Some(&3.0), "{told:?}");
+    });
+}
+
+/// Each client is told once, whoever said it and however often it has said hello; of one that has gone nothing is left.
+#[test]
+fn clients_are_told_when_tools_change() {
+    runtime().block_on(async {
+        let changes = watch::Sender::new(());
+        let desk = desk_of(Arc::default(), changes.clone(), false);
+        let mut clients = [connect(&desk).await, connect(&desk).await];
+        for client in &mut clients {
+            client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        }
+        while changes.receiver_count() < clients.len() {
+            tokio::task::yield_now().await;
+        }
+        changes.send_replace(());
+        for client in &mut clients {
+            assert_eq!(client.receive().await["method"], "notifications/tools/list_changed");
+            client.call(2, "keyed", 2).await;
+            assert_eq!(client.receive().await["id"], 2);
+        }
+        drop(clients);
+        changes.closed().await;
     });
 }
 

@@ -1,6 +1,9 @@
 //! Answers a client's requests.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
@@ -9,13 +12,14 @@ use rmcp::{
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
         ServerCapabilities, ServerConfig, Tool as McpTool,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext},
 };
 use serde_json::{Map, Value as Json};
 use tokio::{
     sync::{oneshot, watch},
     time::{Instant, timeout_at},
 };
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Desk, Place, ordered::HandedIn};
 use crate::{
@@ -32,12 +36,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Handler {
     desk: Arc<Desk>,
+    /// Once the client has said hello, it is told when tools change, until the last clone of this is gone.
+    telling: Arc<OnceLock<DropGuard>>,
 }
 
 impl Handler {
     /// Answers from this desk, on a connection that is [`Ordered`](super::Ordered).
     pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk }
+        Self { desk, telling: Arc::default() }
     }
 }
 
@@ -48,6 +54,16 @@ impl ServerHandler for Handler {
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("jp-policy", env!("CARGO_PKG_VERSION"));
         info
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.telling.get_or_init(|| {
+            let gone = CancellationToken::new();
+            if let Some(changes) = self.desk.tools().changes() {
+                tokio::spawn(tell(changes, context.peer, gone.clone()));
+            }
+            gone.drop_guard()
+        });
     }
 
     async fn list_tools(
@@ -124,6 +140,18 @@ impl ServerHandler for Handler {
                 }
             }
         }
+    }
+}
+
+/// Tells a client when tools change, until it is gone.
+async fn tell(mut changes: watch::Receiver<()>, client: Peer<RoleServer>, gone: CancellationToken) {
+    loop {
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = gone.cancelled() => return,
+        }
+        // One that is gone is noticed elsewhere.
+        let _ = client.notify_tool_list_changed().await;
     }
 }
 

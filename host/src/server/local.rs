@@ -3,6 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde_json::{Map, Value as Json, json};
+#[cfg(feature = "mcp")]
+use tokio::sync::watch;
 
 #[cfg(feature = "mcp")]
 use super::mcp::McpServers;
@@ -179,6 +181,11 @@ impl Tools for Server {
 
     fn definition<'a>(&'a self, tool: &'a str) -> Defining<'a> {
         Box::pin(Server::definition(self, tool))
+    }
+
+    #[cfg(feature = "mcp")]
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.mcp.changes())
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value as Json};
+use tokio::sync::watch;
 
 use super::{ArgumentError, Definition, Host, OPERATIONS, Outcome, Spooled, Stop};
 use crate::config::{OnError, ResultMode, RunMode, Tool};
@@ -80,6 +81,11 @@ pub trait Tools: Send + Sync {
     fn definition<'a>(&'a self, tool: &'a str) -> Defining<'a> {
         let _ = tool;
         Box::pin(std::future::ready(None))
+    }
+
+    /// Ticks when tools may have come to take something else than their [`definition`](Self::definition) said. None: they never do.
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        None
     }
 
     /// Runs a released call once, until nothing of it runs any more. Never fails: what goes wrong is an outcome.

@@ -14,6 +14,7 @@ use rmcp::{
     },
     service::{InboundStreamOrigin, NotificationContext, RequestContext},
 };
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{elicitation, in_flight::InFlight};
@@ -26,16 +27,19 @@ pub(super) struct Client {
     pub(super) calls: Arc<InFlight>,
     /// How often the server has said that it offers other tools now.
     pub(super) changes: Arc<AtomicU64>,
+    /// Told of that too, for those that offer its tools on.
+    news: watch::Sender<()>,
     /// Nobody is asked any more.
     pub(super) over: CancellationToken,
 }
 
 impl Client {
-    pub(super) fn new(server: &str) -> Self {
+    pub(super) fn new(server: &str, news: watch::Sender<()>) -> Self {
         Self {
             server: server.to_owned(),
             calls: Arc::default(),
             changes: Arc::default(),
+            news,
             over: CancellationToken::new(),
         }
     }
@@ -102,5 +106,6 @@ impl ClientHandler for Client {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         tracing::debug!(target: "mcp", server = %self.server, "offers other tools now");
         self.changes.fetch_add(1, Ordering::SeqCst);
+        self.news.send_replace(());
     }
 }

@@ -71,6 +71,8 @@ struct Ending {
 pub(super) struct Ground<'a> {
     pub(super) root: &'a Path,
     pub(super) watch: Option<Arc<dyn ProcessWatch>>,
+    /// Told when it says that it offers other tools now.
+    pub(super) news: watch::Sender<()>,
 }
 
 impl Connection {
@@ -94,7 +96,7 @@ impl Connection {
             why,
             stderr,
         };
-        let client = Client::new(&server.name);
+        let client = Client::new(&server.name, ground.news);
         let exceeded = Arc::new(AtomicBool::new(false));
         match &server.transport {
             McpTransport::Stdio(command) => {
@@ -120,10 +122,12 @@ impl Connection {
     pub(super) async fn over_pipe(
         server: &McpServer,
         pipe: tokio::io::DuplexStream,
+        news: watch::Sender<()>,
         stop: &Stop,
     ) -> Result<Self, McpError> {
         let (read, write) = tokio::io::split(pipe);
-        let (client, exceeded) = (Client::new(&server.name), Arc::new(AtomicBool::new(false)));
+        let client = Client::new(&server.name, news);
+        let exceeded = Arc::new(AtomicBool::new(false));
         let read = Bounded::new(read, MESSAGE, exceeded.clone());
         let transport = AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX);
         let serving = client.clone().serve(transport);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use rmcp::model::Tool as Offered;
-use tokio::task::JoinSet;
+use tokio::{sync::watch, task::JoinSet};
 
 use super::{
     calls,
@@ -18,19 +18,31 @@ use crate::{
 };
 
 /// The MCP servers that tools may come from. None of them runs before a call needs it.
-pub(in crate::server) struct McpServers(BTreeMap<String, Arc<Upstream>>);
+pub(in crate::server) struct McpServers {
+    upstreams: BTreeMap<String, Arc<Upstream>>,
+    /// Told when one of them says that it offers other tools now.
+    news: watch::Sender<()>,
+}
 
 impl McpServers {
     /// These servers, with this folder as workspace.
     pub(in crate::server) fn new(servers: &BTreeMap<String, McpServer>, root: &Path) -> Self {
-        let upstream =
-            |server: &McpServer| Arc::new(Upstream::new(server.clone(), root.to_owned()));
-        Self(servers.iter().map(|(name, server)| (name.clone(), upstream(server))).collect())
+        let news = watch::Sender::new(());
+        let upstreams = servers.iter().map(|(name, server)| {
+            let upstream = Upstream::new(server.clone(), root.to_owned(), news.clone());
+            (name.clone(), Arc::new(upstream))
+        });
+        Self { upstreams: upstreams.collect(), news }
+    }
+
+    /// Ticks when one of them says that it offers other tools now.
+    pub(in crate::server) fn changes(&self) -> watch::Receiver<()> {
+        self.news.subscribe()
     }
 
     /// Tells `watch` of every process group that is started from now on.
     pub(in crate::server) fn watched_by(&mut self, watch: &Arc<dyn ProcessWatch>) {
-        for upstream in self.0.values_mut().filter_map(Arc::get_mut) {
+        for upstream in self.upstreams.values_mut().filter_map(Arc::get_mut) {
             upstream.watch = Some(watch.clone());
         }
     }
@@ -70,9 +82,9 @@ impl McpServers {
         name: &str,
         stop: &Stop,
     ) -> Result<(Arc<Connection>, Offered), McpError> {
-        let upstream = self.0.get(server).ok_or_else(|| McpError::UnknownServer {
+        let upstream = self.upstreams.get(server).ok_or_else(|| McpError::UnknownServer {
             server: server.to_owned(),
-            known: self.0.keys().cloned().collect(),
+            known: self.upstreams.keys().cloned().collect(),
         })?;
         let connection = upstream.connection(stop).await?;
         loop {
@@ -99,7 +111,7 @@ impl McpServers {
     /// Ends all of them, and waits until nothing of them is left.
     pub(in crate::server) async fn close(&self) {
         let mut closing = JoinSet::new();
-        for upstream in self.0.values() {
+        for upstream in self.upstreams.values() {
             let upstream = upstream.clone();
             closing.spawn(async move { upstream.close().await });
         }
@@ -107,7 +119,10 @@ impl McpServers {
     }
 
     #[cfg(test)]
-    pub(super) fn played(servers: BTreeMap<String, Arc<Upstream>>) -> Self {
-        Self(servers)
+    pub(super) fn played(
+        upstreams: BTreeMap<String, Arc<Upstream>>,
+        news: watch::Sender<()>,
+    ) -> Self {
+        Self { upstreams, news }
     }
 }

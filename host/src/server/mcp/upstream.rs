@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::{
     connection::{Connection, Ground, stopped},
@@ -24,6 +24,8 @@ pub(super) struct Upstream {
     server: McpServer,
     root: PathBuf,
     pub(super) watch: Option<Arc<dyn ProcessWatch>>,
+    /// Told when it says that it offers other tools now.
+    news: watch::Sender<()>,
     state: Mutex<State>,
     /// How often it was tried to start it.
     tried: AtomicU64,
@@ -41,11 +43,12 @@ struct State {
 }
 
 impl Upstream {
-    pub(super) fn new(server: McpServer, root: PathBuf) -> Self {
+    pub(super) fn new(server: McpServer, root: PathBuf, news: watch::Sender<()>) -> Self {
         Self {
             server,
             root,
             watch: None,
+            news,
             state: Mutex::default(),
             tried: AtomicU64::new(0),
             #[cfg(test)]
@@ -103,9 +106,11 @@ impl Upstream {
     async fn start(&self, stop: &Stop) -> Result<Connection, McpError> {
         #[cfg(test)]
         if let Some(pipes) = &self.pipes {
-            return Box::pin(Connection::over_pipe(&self.server, pipes(), stop)).await;
+            let news = self.news.clone();
+            return Box::pin(Connection::over_pipe(&self.server, pipes(), news, stop)).await;
         }
-        let ground = Ground { root: &self.root, watch: self.watch.clone() };
+        let ground =
+            Ground { root: &self.root, watch: self.watch.clone(), news: self.news.clone() };
         // It is large, and rare.
         Box::pin(Connection::start(&self.server, ground, stop)).await
     }

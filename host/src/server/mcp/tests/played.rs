@@ -10,7 +10,7 @@ use tokio::{
     },
     sync::{
         mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-        oneshot,
+        oneshot, watch,
     },
 };
 
@@ -138,9 +138,10 @@ pub(super) fn stdio(name: &str, program: &str, args: &[&str]) -> McpServer {
 /// Servers of these names, played by the test.
 pub(super) fn servers<const N: usize>(names: [&str; N]) -> (Arc<McpServers>, [Starts; N]) {
     let mut servers = BTreeMap::new();
+    let news = watch::Sender::new(());
     let starts = names.map(|name| {
         let (started, starts) = unbounded_channel();
-        let mut upstream = Upstream::new(stdio(name, "played", &[]), PathBuf::new());
+        let mut upstream = Upstream::new(stdio(name, "played", &[]), PathBuf::new(), news.clone());
         upstream.pipes = Some(Box::new(move || {
             let (ours, theirs) = duplex(1 << 16);
             // A test that has seen enough does not look any more.
@@ -150,7 +151,7 @@ pub(super) fn servers<const N: usize>(names: [&str; N]) -> (Arc<McpServers>, [St
         servers.insert(name.to_owned(), Arc::new(upstream));
         Starts(starts)
     });
-    (Arc::new(McpServers::played(servers)), starts)
+    (Arc::new(McpServers::played(servers, news)), starts)
 }
 
 /// What a Host hears.

@@ -32,9 +32,10 @@ impl ProcessWatch for Watched {
 
 fn one(server: McpServer, root: &Path, watch: &Arc<Watched>) -> Arc<McpServers> {
     let name = server.name.clone();
-    let mut upstream = Upstream::new(server, root.to_owned());
+    let news = tokio::sync::watch::Sender::new(());
+    let mut upstream = Upstream::new(server, root.to_owned(), news.clone());
     upstream.watch = Some(watch.clone());
-    Arc::new(McpServers::played(BTreeMap::from([(name, Arc::new(upstream))])))
+    Arc::new(McpServers::played(BTreeMap::from([(name, Arc::new(upstream))]), news))
 }
 
 fn script(text: &str) -> McpServer {

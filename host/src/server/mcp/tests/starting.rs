@@ -154,10 +154,14 @@ async fn a_list_that_has_changed_is_asked_for_again() {
         missing.outcome().await,
         failure("tool `new`: MCP server `a` offers no tool `new`; offered are `old`", false)
     );
+    let mut changes = servers.changes();
+    assert!(!changes.has_changed().expect("the servers are there"));
     played.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })).await;
     // What the host answers to a ping comes after what it has done about the notification.
     played.send(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" })).await;
     assert_eq!(played.next().await["id"], "p");
+    // Whoever offers its tools on is told.
+    changes.changed().await.expect("the servers are there");
     let found = call(&servers, "a", "new");
     played.list(&["old", "new"]).await;
     let request = played.call().await;
