@@ -1,6 +1,6 @@
 //! An event loop of one's own around the scheduler: threads, a channel, and nothing else.
 //!
-//! `cargo run -p jp-policy --no-default-features --example embed`
+//! `cargo run -p jp-policy --no-default-features --example embed`, or, with the policy as a component, `--features wasm` too.
 //!
 //! The scheduler has no clock, no task and no lock. It is told what happened and when, says which executions to start and when it
 //! wants to be asked again, and leaves it to the program how tools are run and how it waits.
@@ -15,7 +15,7 @@ use std::{
 use jp_policy::{
     batch::{Carried, End, ExecutionId},
     config::{Config, Source},
-    policy::{Arguments, Blueprint as _, Native},
+    policy::{Arguments, Blueprint},
     scheduler::{EventKind, Options, Scheduler},
 };
 
@@ -28,11 +28,23 @@ const TOOLS: &str = "
     [conversation.tools.read_file]
 ";
 
+/// The default rules, from the library itself.
+#[cfg(not(feature = "wasm"))]
+fn blueprint() -> Result<impl Blueprint, Box<dyn Error>> {
+    Ok(jp_policy::policy::Native::rules())
+}
+
+/// The default rules as the component that comes with the library; `Component::load` takes any other from its file.
+#[cfg(feature = "wasm")]
+fn blueprint() -> Result<impl Blueprint, Box<dyn Error>> {
+    use jp_policy::policy::wasm::{Component, Engine};
+    Ok(Component::embedded(&Engine::new()?)?)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)])?;
     let settings = config.settings();
-    // With the feature `wasm`, `policy::wasm::Component` is one that was loaded from a file.
-    let blueprint = Native::rules();
+    let blueprint = blueprint()?;
     let policy = blueprint.instantiate(&settings, Arguments::default())?;
     let identity = blueprint.identity().clone();
     let mut scheduler =
