@@ -12,8 +12,37 @@ use std::{
 
 use super::support::{Dir, path, repository};
 
+/// The tools of the languages.
+struct Tools {
+    /// What goes before `PATH`.
+    path: Vec<PathBuf>,
+    zig_cache: PathBuf,
+}
+
+impl Tools {
+    /// Those that were installed, if they are.
+    fn installed() -> Option<Self> {
+        let folder = folder()?;
+        let path = vec![folder.join("node_modules/.bin"), folder.join(".venv/bin")];
+        Some(Self { path, zig_cache: folder.join("zig-cache") })
+    }
+
+    /// Those of the machine alone, if it has a clang with a C library for WebAssembly.
+    fn clang() -> Option<Self> {
+        let zig_cache = folder()?.join("zig-cache");
+        let dir = Dir::new();
+        let args = ["--target=wasm32-wasi", "-mexec-model=reactor", "-x", "c", "/dev/null", "-o"];
+        let linked = Command::new("clang").args(args).arg(dir.path("probe.wasm")).output();
+        if !linked.is_ok_and(|linked| linked.status.success()) {
+            eprintln!("left out: there is no clang with wasi-libc");
+            return None;
+        }
+        Some(Self { path: Vec::new(), zig_cache })
+    }
+}
+
 /// Where the tools are, if they are.
-fn tools() -> Option<PathBuf> {
+fn folder() -> Option<PathBuf> {
     let folder = env::var_os("JP_POLICY_TOOLS").filter(|folder| !folder.is_empty());
     if folder.is_none() {
         eprintln!(
@@ -24,12 +53,11 @@ fn tools() -> Option<PathBuf> {
     folder.map(|folder| repository(&folder.to_string_lossy()))
 }
 
-/// A program with the tools, in the test's folder. It has a home of its own, but what compilers have fetched and built is used.
-fn command(dir: &Dir, tools: &std::path::Path, program: &str) -> Command {
+/// A program with these folders before `PATH`, in the test's folder. It has a home of its own, but what compilers have fetched and built is used.
+fn command(dir: &Dir, tools: &Tools, program: &str) -> Command {
     let mut command = Command::new(program);
-    let own = [tools.join("node_modules/.bin"), tools.join(".venv/bin")];
     let others = env::split_paths(&path()).collect::<Vec<_>>();
-    let path = env::join_paths(own.into_iter().chain(others)).expect("they can be joined");
+    let path = env::join_paths(tools.path.iter().chain(&others)).expect("they can be joined");
     let home = env::home_dir().expect("there is one");
     let or =
         |name: &str, folder: &str| env::var_os(name).unwrap_or_else(|| home.join(folder).into());
@@ -40,7 +68,7 @@ fn command(dir: &Dir, tools: &std::path::Path, program: &str) -> Command {
         .env("HOME", dir.path(""))
         .env("CARGO_HOME", or("CARGO_HOME", ".cargo"))
         .env("RUSTUP_HOME", or("RUSTUP_HOME", ".rustup"))
-        .env("ZIG_GLOBAL_CACHE_DIR", tools.join("zig-cache"));
+        .env("ZIG_GLOBAL_CACHE_DIR", &tools.zig_cache);
     command
 }
 
@@ -58,10 +86,15 @@ fn end(command: &mut Command) -> String {
 
 /// The three commands, and the project's own unit tests.
 fn from_nothing(new: &[&str], scenarios: &str, test: &str) {
-    let Some(tools) = tools() else { return };
+    if let Some(tools) = Tools::installed() {
+        from_nothing_with(&tools, new, scenarios, test);
+    }
+}
+
+fn from_nothing_with(tools: &Tools, new: &[&str], scenarios: &str, test: &str) {
     let dir = Dir::new();
     let jp_policy =
-        |args: &[&str]| end(command(&dir, &tools, env!("CARGO_BIN_EXE_jp-policy")).args(args));
+        |args: &[&str]| end(command(&dir, tools, env!("CARGO_BIN_EXE_jp-policy")).args(args));
     let start = Instant::now();
     jp_policy(&[&["new", "my-policy"], new].concat());
     let built = jp_policy(&["build", "my-policy"]);
@@ -78,7 +111,7 @@ fn from_nothing(new: &[&str], scenarios: &str, test: &str) {
     let calls = "[conversation.tools.t]\n[[call]]\nname = \"A\"\ntool = \"t\"\n[expect]\nstarts = \"A@0\"\n";
     dir.write("uses.toml", format!("{lines}{calls}"));
     jp_policy(&["test", "uses.toml"]);
-    end(command(&dir, &tools, "sh").args(["-c", &format!("cd my-policy && {test}")]));
+    end(command(&dir, tools, "sh").args(["-c", &format!("cd my-policy && {test}")]));
 }
 
 #[test]
@@ -96,14 +129,21 @@ fn python() {
     from_nothing(&["--lang", "python"], "3", "python3 -m unittest");
 }
 
+const C_TEST: &str = "cc -std=c2x -Ibindings test_policy.c -o test_policy && ./test_policy";
+
 #[test]
 fn c() {
-    let test = "cc -std=c2x -Ibindings test_policy.c -o test_policy && ./test_policy";
-    from_nothing(&["--lang", "c"], "3", test);
+    from_nothing(&["--lang", "c"], "3", C_TEST);
 }
 
 #[test]
 fn c_from_delay() {
-    let test = "cc -std=c2x -Ibindings test_policy.c -o test_policy && ./test_policy";
-    from_nothing(&["--lang", "c", "--from", "delay"], "12", test);
+    from_nothing(&["--lang", "c", "--from", "delay"], "12", C_TEST);
+}
+
+#[test]
+fn c_by_clang() {
+    if let Some(tools) = Tools::clang() {
+        from_nothing_with(&tools, &["--lang", "c", "--from", "delay"], "12", C_TEST);
+    }
 }

@@ -48,7 +48,8 @@ pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
             .current_dir(&project.folder)
             .args(compiler.args)
             // A reactor has no `main`; without a size of its own, the stack alone would ask for 16 MiB.
-            .args(["-mexec-model=reactor", "-std=c23", "-Wall", "-Wextra", "-Oz", "-s"])
+            // C23, by the name that older compilers know too.
+            .args(["-mexec-model=reactor", "-std=c2x", "-Wall", "-Wextra", "-Oz", "-s"])
             .arg("-Wl,-z,stack-size=65536")
             .arg(format!("-I{BINDINGS}"))
             .arg("-o")
