@@ -147,7 +147,7 @@ impl ServerHandler for Handler {
 async fn tell(mut changes: watch::Receiver<()>, client: Peer<RoleServer>, gone: CancellationToken) {
     loop {
         tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
+            ticked = changes.changed() => if ticked.is_err() { return },
             () = gone.cancelled() => return,
         }
         // One that is gone is noticed elsewhere.

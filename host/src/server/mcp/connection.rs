@@ -106,7 +106,10 @@ impl Connection {
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
                 let serving = client.clone().serve(transport);
-                Self::ready(server, client, serving, Some(process), exceeded, stop, failed).await
+                let ready =
+                    Self::ready(server, client, serving, Some(process), exceeded, stop, failed);
+                // It is large, as the handshake is.
+                Box::pin(ready).await
             }
             McpTransport::Http(endpoint) => {
                 let transport =
