@@ -1,6 +1,10 @@
 //! What a call costs when its execution does nothing: by this coordinator, with its policy as a component and natively, beside two
 //! that only bound how many run at once: a queue of futures by key (the one behind cargo-nextest) and a semaphore for each key.
 //!
+//! Those hand a slot straight from one task to the next. Where one place decides what starts, and a policy can only be asked in one
+//! place, an execution tells that place that it has ended and the place starts another: that is measured too, with nothing else
+//! in it, as the least that a coordinator could cost.
+//!
 //! `cargo bench -p jp-policy --bench coordinator [CALLS...]`. All of them take turns on one runtime in one run, so the ratios hold
 //! on any machine. The table has medians, in microseconds a call, and how many times the semaphores' that is.
 
@@ -25,7 +29,10 @@ use jp_policy::{
 };
 use jp_policy_guest::rules::Rules;
 use serde_json::json;
-use tokio::{runtime::Runtime, sync::Semaphore};
+use tokio::{
+    runtime::Runtime,
+    sync::{Semaphore, mpsc::unbounded_channel},
+};
 
 /// Keys of the batches, and the limit of each.
 const KEYS: usize = 8;
@@ -54,7 +61,7 @@ fn main() {
     println!(
         "{KEYS} keys of limit {LIMIT}, {WORKERS} workers; microseconds a call (times the semaphores')\n"
     );
-    print!("{:34}", "");
+    print!("{:36}", "");
     for length in lengths {
         print!("{:>22}", format!("{length} calls"));
     }
@@ -74,7 +81,7 @@ fn main() {
         }
     }
     for ((name, _), row) in CONTENDERS.iter().zip(&rows) {
-        print!("{name:34}");
+        print!("{name:36}");
         for ((time, semaphores), length) in row.iter().zip(&rows[SEMAPHORES]).zip(lengths) {
             let each = time.as_secs_f64() * 1e6 / *length as f64;
             let ratio = time.as_secs_f64() / semaphores.as_secs_f64();
@@ -85,7 +92,7 @@ fn main() {
     println!();
     for ((name, _), row) in CONTENDERS.iter().zip(&rows) {
         let each = |place: usize| row[place].as_secs_f64() / lengths[place] as f64;
-        println!("{name:34}{:.2}x the cost a call at the shortest", each(row.len() - 1) / each(0));
+        println!("{name:36}{:.2}x the cost a call at the shortest", each(row.len() - 1) / each(0));
     }
 }
 
@@ -101,6 +108,7 @@ const CONTENDERS: &[Contender] = &[
     ("future queue, in one task", future_queue),
     ("future queue, a task a call", future_queue_tasks),
     ("a semaphore a key, a task a call", semaphores),
+    ("one place that decides, and no more", one_place),
 ];
 
 /// Where the semaphores stand: what the others are held against.
@@ -255,6 +263,36 @@ fn semaphores(runtime: &Runtime, _: &Arc<Setting>, length: usize) -> Duration {
             let mut results = Vec::with_capacity(length);
             for call in calls {
                 results.push(call.await.expect("it doesn't panic"));
+            }
+            results
+        });
+        run.await.expect("it doesn't panic")
+    });
+    let took = start.elapsed();
+    assert!(black_box(results).iter().all(|result| result == "done"));
+    took
+}
+
+/// A task starts the executions, each a task of its own that tells it when it has ended.
+fn one_place(runtime: &Runtime, _: &Arc<Setting>, length: usize) -> Duration {
+    let start = Instant::now();
+    let results = runtime.block_on(async {
+        let run = tokio::spawn(async move {
+            let (sender, mut ended) = unbounded_channel();
+            let begin = |n: usize| {
+                let sender = sender.clone();
+                tokio::spawn(async move { sender.send((n, nothing().await)) });
+            };
+            // Those of a key are as many apart as there are keys.
+            (0..length.min(KEYS * LIMIT)).for_each(begin);
+            let mut results = vec![String::new(); length];
+            for _ in 0..length {
+                let (n, result) = ended.recv().await.expect("the sender is here");
+                results[n] = result;
+                let next = n + KEYS * LIMIT;
+                if next < length {
+                    begin(next);
+                }
             }
             results
         });

@@ -2,12 +2,13 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     panic::resume_unwind,
     sync::Arc,
     time::Duration,
 };
 
+use foldhash::fast::RandomState;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
@@ -137,7 +138,7 @@ pub struct Coordinator {
     pub(super) arguments: Arguments,
     pub(super) requests: Vec<Request>,
     pub(super) responses: Vec<Option<Response>>,
-    pub(super) active: BTreeMap<ExecutionId, Active>,
+    pub(super) active: HashMap<ExecutionId, Active, RandomState>,
     /// Tells all executions to end at once.
     pub(super) kill: CancellationToken,
     pub(super) prompts: VecDeque<Open>,
@@ -185,7 +186,7 @@ impl Coordinator {
             arguments,
             requests: Vec::new(),
             responses: Vec::new(),
-            active: BTreeMap::new(),
+            active: HashMap::default(),
             kill: CancellationToken::new(),
             prompts: VecDeque::new(),
             ran: unbounded_channel(),
