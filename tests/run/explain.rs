@@ -150,6 +150,17 @@ fn single_calls_by_place_and_by_name() {
 }
 
 #[test]
+fn a_file_that_is_not_there() {
+    let said = |verb| Dir::new().program().args([verb, "no.toml"]).end().code(2).stderr();
+    insta::assert_snapshot!(said("explain"), @r"
+    error: failed to read configuration `no.toml`: No such file or directory (os error 2)
+
+    jp-policy: the configuration has 1 error
+    ");
+    assert_eq!(said("replay"), said("explain"));
+}
+
+#[test]
 fn for_machines() {
     let text = explain(&scenario(), &["s.toml", "--at", "2", "--format", "json"]);
     let json: Json = serde_json::from_str(&text).expect("it is JSON");

@@ -7,12 +7,17 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use super::say;
 use crate::{
     config::{ConfigError, Diagnostic, Place, Severity},
+    harness::InputError,
     text::{escape, plural},
 };
 
 /// Prints an error and its causes to standard error.
 pub(super) fn print_error(error: &anyhow::Error) {
-    if let Some(ConfigError(problems)) = error.downcast_ref() {
+    let of_scenario = || match error.downcast_ref() {
+        Some(InputError::Scenario(error)) => Some(error),
+        _ => None,
+    };
+    if let Some(ConfigError(problems)) = error.downcast_ref().or_else(of_scenario) {
         print(problems);
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         say(&format!("jp-policy: the configuration has {}", plural(errors, "error")));

@@ -252,7 +252,7 @@ typedef struct {
 
 // Imported Functions from `jp:host/calls@0.1.0`
 // The arguments of a call of this batch (its id, as in a question) as JSON text: an object. None for an id that the batch
-// does not have. The same call always gives the same text, however often it is asked and whatever the state of the call.
+// does not have. From its approval on, which may change them, a call always gives the same text, whatever state it is in.
 // 
 // Only the policy that asks pays: arguments are not passed with the question. Can be called from `release` and `explain`;
 // from `configure`, where there is no batch yet, it gives none.
