@@ -257,9 +257,18 @@ fn what_can_not_be_read_is_said_with_its_place() {
     error: `other.json` is no record: its first line does not have "format": "jp-policy.record"; `jp-policy run --record FILE` writes one
     error: `empty.jsonl` is no record: it has no first line; `jp-policy run --record FILE` writes one
     error: `torn.jsonl` is no record: its first line is torn; `jp-policy run --record FILE` writes one
-    error: scenario.toml:3:8: error: call `A` calls tool `t`, which `conversation.tools` does not have
-             scenario.toml:3:8: unknown tool
-    error: error: failed to read configuration `none`: No such file or directory (os error 2)
-    error: error: failed to read configuration `work`: not a regular file
+    error: call `A` calls tool `t`, which `conversation.tools` does not have
+     --> scenario.toml:3:8
+      |
+    3 | tool = "t"
+      |        ^^^ unknown tool
+
+    jp-policy: the configuration has 1 error
+    error: failed to read configuration `none`: No such file or directory (os error 2)
+
+    jp-policy: the configuration has 1 error
+    error: failed to read configuration `work`: not a regular file
+
+    jp-policy: the configuration has 1 error
     "###);
 }
