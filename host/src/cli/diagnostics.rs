@@ -7,17 +7,13 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use super::say;
 use crate::{
     config::{ConfigError, Diagnostic, Place, Severity},
-    harness::InputError,
+    harness::{InputError, check::CheckError},
     text::{escape, plural},
 };
 
 /// Prints an error and its causes to standard error.
 pub(super) fn print_error(error: &anyhow::Error) {
-    let of_scenario = || match error.downcast_ref() {
-        Some(InputError::Scenario(error)) => Some(error),
-        _ => None,
-    };
-    if let Some(ConfigError(problems)) = error.downcast_ref().or_else(of_scenario) {
+    if let Some(ConfigError(problems)) = of_configuration(error) {
         print(problems);
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         say(&format!("jp-policy: the configuration has {}", plural(errors, "error")));
@@ -29,6 +25,16 @@ pub(super) fn print_error(error: &anyhow::Error) {
         message = format!("failed to write to standard output: {message}");
     }
     say(&plain("error", &message));
+}
+
+/// What is wrong with a configuration, whoever has read it.
+fn of_configuration(error: &anyhow::Error) -> Option<&ConfigError> {
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(InputError::Scenario(error)), _) | (_, Some(CheckError::Config(error))) => {
+            Some(error)
+        }
+        _ => error.downcast_ref(),
+    }
 }
 
 /// Whether it is how `| head` says that it has seen enough.
