@@ -77,6 +77,17 @@ impl Agent {
         self.read.read_line(&mut line).expect("it writes");
         serde_json::from_str(&line).expect("a frame is JSON")
     }
+
+    /// The next answer. What comes before it is news: of an upstream server that says bit by bit what it offers, for instance.
+    fn answer(&mut self) -> Json {
+        loop {
+            let message = self.receive();
+            if message.get("id").is_some() {
+                return message;
+            }
+            assert_eq!(message["method"], "notifications/tools/list_changed", "{message}");
+        }
+    }
 }
 
 impl Drop for Agent {
@@ -345,15 +356,15 @@ fn tools_of_other_servers_are_offered_with_their_own_words() {
     dir.settings("lost", "source = \"mcp.gone.x\"\nrun = \"unattended\"\nsummary = \"Is lost.\"");
     let mut agent = Agent::start(&dir);
     agent.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }));
-    let tools = agent.receive()["result"]["tools"].clone();
-    assert_eq!(tools[0]["name"], "lost");
+    let tools = agent.answer()["result"]["tools"].clone();
+    assert_eq!(tools[0]["name"], "lost", "{tools:#}");
     assert_eq!(tools[0]["description"], "Is lost.");
     assert_eq!(tools[1]["name"], "sum");
     assert_eq!(tools[1]["inputSchema"]["required"], json!(["a", "b"]), "{tools:#}");
     let arguments = json!({ "name": "sum", "arguments": { "a": 2, "b": 3 } });
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": arguments });
     agent.send(&call);
-    let answer = agent.receive();
+    let answer = agent.answer();
     assert_eq!(answer["result"]["content"][0]["text"], "The sum of 2 and 3 is 5.", "{answer}");
     // The client goes, and the servers with it.
     agent.write = None;
