@@ -53,7 +53,7 @@ fn folder() -> Option<PathBuf> {
     folder.map(|folder| repository(&folder.to_string_lossy()))
 }
 
-/// A program with these folders before `PATH`, in the test's folder. It has a home of its own, but what compilers have fetched and built is used.
+/// A program with these tools, in the test's folder. It has a home of its own, but what compilers have fetched and built is used.
 fn command(dir: &Dir, tools: &Tools, program: &str) -> Command {
     let mut command = Command::new(program);
     let others = env::split_paths(&path()).collect::<Vec<_>>();

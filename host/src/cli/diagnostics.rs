@@ -7,7 +7,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use super::say;
 use crate::{
     config::{ConfigError, Diagnostic, Place, Severity},
-    harness::{InputError, check::CheckError},
+    harness::{InputError, SimulateError, check::CheckError},
     text::{escape, plural},
 };
 
@@ -29,10 +29,10 @@ pub(super) fn print_error(error: &anyhow::Error) {
 
 /// What is wrong with a configuration, whoever has read it.
 fn of_configuration(error: &anyhow::Error) -> Option<&ConfigError> {
-    match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(InputError::Scenario(error)), _) | (_, Some(CheckError::Config(error))) => {
-            Some(error)
-        }
+    match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
+        (Some(InputError::Scenario(error)), _, _)
+        | (_, Some(SimulateError::Config(error)), _)
+        | (_, _, Some(CheckError::Config(error))) => Some(error),
         _ => error.downcast_ref(),
     }
 }

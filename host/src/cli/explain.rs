@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -66,12 +66,8 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         Input::Scenario(scenario) => {
             let config = scenario.config.as_ref().map_err(Clone::clone)?;
             let policy = args.policy.load(&engine, config)?;
-            let account =
-                Account::of_scenario(&scenario, &policy).map_err(|error| match error {
-                    crate::harness::SimulateError::Config(error) => anyhow::Error::from(error),
-                    error => anyhow::Error::from(error)
-                        .context(format!("failed to explain `{}`", args.file.display())),
-                })?;
+            let account = Account::of_scenario(&scenario, &policy)
+                .with_context(|| format!("failed to explain `{}`", args.file.display()))?;
             (account, Vec::new(), policy.identity().name.clone())
         }
     };

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{
     batch::CallId,
     config::Config,
     harness::{
-        Assumed, Input, Outcome, Real, Scenario, SimulateError, laid_over, replay,
+        Assumed, Input, Outcome, Real, Scenario, laid_over, replay,
         side_by_side::{names, side_by_side},
     },
     policy::{
@@ -139,11 +139,7 @@ fn policies(
 }
 
 fn outcome(args: &Args, scenario: &Scenario, policy: &Component) -> Result<Outcome> {
-    replay(scenario, policy).map_err(|error| match error {
-        SimulateError::Config(error) => error.into(),
-        error => anyhow::Error::from(error)
-            .context(format!("failed to replay `{}`", args.file.display())),
-    })
+    replay(scenario, policy).with_context(|| format!("failed to replay `{}`", args.file.display()))
 }
 
 /// Says where a record does not go to the end of its batch.
