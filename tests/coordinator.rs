@@ -83,7 +83,7 @@ fn nobody() -> Arc<dyn People> {
 fn contents(responses: &[Response]) -> Vec<(&str, Status, &str)> {
     responses
         .iter()
-        .map(|response| (response.id.as_str(), response.status, response.content.trim()))
+        .map(|response| (&*response.id, response.status, response.content.trim()))
         .collect()
 }
 
@@ -107,7 +107,7 @@ fn answers_go_to_the_call_that_asked() {
     ]);
     let people = scripted(|prompt| match prompt {
         Prompt::Question { id, .. } => {
-            Reply::Answer(Some(json!(if id == "A" { "red" } else { "blue" })))
+            Reply::Answer(Some(json!(if **id == *"A" { "red" } else { "blue" })))
         }
         other => panic!("nobody asked for {other:?}"),
     });

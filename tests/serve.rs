@@ -42,13 +42,13 @@ impl Tools for Notes {
         let n = invocation.arguments["n"].as_u64().unwrap_or_default();
         self.begun.lock().expect("no test panics here").push(n);
         Box::pin(async move {
-            if invocation.tool == "asks" {
+            if &*invocation.tool == "asks" {
                 return match invocation.answers.get("color") {
                     Some(color) => Outcome::Success { content: color.to_string() }.into(),
                     None => Outcome::NeedsInput { question: question() }.into(),
                 };
             }
-            if invocation.tool == "counts" {
+            if &*invocation.tool == "counts" {
                 for done in [1.0, 2.0, 2.0, 3.0] {
                     let message = Some(format!("page {done}"));
                     invocation.host.progress(Progress { done, total: Some(3.0), message });
@@ -58,7 +58,7 @@ impl Tools for Notes {
                     }
                 }
             }
-            if invocation.tool == "hangs" {
+            if &*invocation.tool == "hangs" {
                 stop.gently.cancelled().await;
                 return jp_policy::server::Ran {
                     stopped: true,

@@ -197,7 +197,7 @@ struct Lived {
 /// Checks everything; gives how many calls took too long although they do not hang.
 fn check(name: &str, plan: &Plan, finished: &Finished, folder: &Path) -> u64 {
     let mut late = 0;
-    let ids: Vec<&str> = finished.responses.iter().map(|response| response.id.as_str()).collect();
+    let ids: Vec<&str> = finished.responses.iter().map(|response| &*response.id).collect();
     let written: Vec<&str> = plan.calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(ids, written, "{name}: one response a call, in written order");
     for (response, call) in finished.responses.iter().zip(&plan.calls) {
@@ -271,7 +271,11 @@ impl Call {
     fn request(&self) -> Request {
         let arguments = json!({ "do": self.kind, "id": self.id });
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        Request { id: self.id.clone(), name: self.tool.clone(), arguments: Ok(arguments.into()) }
+        Request {
+            id: self.id.as_str().into(),
+            name: self.tool.as_str().into(),
+            arguments: Ok(arguments.into()),
+        }
     }
 }
 

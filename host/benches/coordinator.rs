@@ -169,8 +169,8 @@ fn coordinator(
 ) -> Duration {
     let requests: Vec<Request> = (0..length)
         .map(|n| Request {
-            id: format!("call_{n}"),
-            name: format!("tool{}", n % KEYS),
+            id: format!("call_{n}").into(),
+            name: format!("tool{}", n % KEYS).into(),
             arguments: Ok(json!({ "n": n }).as_object().cloned().unwrap_or_default().into()),
         })
         .collect();

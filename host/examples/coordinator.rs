@@ -39,7 +39,7 @@ impl Tools for Account {
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
         Box::pin(async move {
             // A question ends the run; it is run again with the answer, and keeps its slot meanwhile.
-            if invocation.tool == "pay" && !invocation.answers.contains_key("from") {
+            if &*invocation.tool == "pay" && !invocation.answers.contains_key("from") {
                 return Outcome::NeedsInput { question: from() }.into();
             }
             tokio::select! {
@@ -51,7 +51,7 @@ impl Tools for Account {
             }
             let from = invocation.answers.get("from").and_then(serde_json::Value::as_str);
             let amount = invocation.arguments.get("amount").and_then(serde_json::Value::as_u64);
-            let content = match (invocation.tool.as_str(), amount) {
+            let content = match (&*invocation.tool, amount) {
                 ("pay", Some(amount)) => {
                     format!("paid {amount} from {}", from.unwrap_or("nowhere"))
                 }

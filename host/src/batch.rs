@@ -490,13 +490,20 @@ impl Batch {
         self.parked += usize::from(to == Stage::Parked);
         let waits = |stage| matches!(stage, Stage::Pending | Stage::Parked);
         let runs = |stage| matches!(stage, Stage::Running { .. });
-        self.active.set(id, waits(to) || runs(to));
+        let active = |stage| waits(stage) || runs(stage);
+        // Most steps change one index at most, and each of them is as long as the batch.
+        if active(from) != active(to) {
+            self.active.set(id, active(to));
+        }
         match key {
-            None => self.unkeyed.set(id, to == Stage::Parked),
-            Some(key) => {
+            None if from == Stage::Parked || to == Stage::Parked => {
+                self.unkeyed.set(id, to == Stage::Parked);
+            }
+            Some(key) if waits(from) != waits(to) => {
                 self.keys[key as usize].waiting.set(id, waits(to));
                 self.refresh(key);
             }
+            _ => {}
         }
     }
 

@@ -1,18 +1,18 @@
 //! The calls of an assistant's message, in whichever form the message was written.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
-use crate::text::{clean_to, push_clean_to};
+use crate::text::{cut, push_clean_to};
 
 /// A call as the assistant wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Its id: the assistant's own, or `call_N` by its place where it has none. Unique within the batch.
-    pub id: String,
+    pub id: Arc<str>,
     /// The tool.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its arguments, or what is wrong with them. A call with wrong arguments is still a call and gets its response.
     pub arguments: Result<Arc<Map<String, Json>>, String>,
 }
@@ -30,17 +30,25 @@ impl Request {
     pub fn title(&self) -> String {
         const LENGTH: usize = 60;
         const VALUE: usize = 20;
-        let mut title = self.name.clone();
+        let mut title = String::with_capacity(LENGTH);
+        push_clean_to(&mut title, &self.name, LENGTH);
         for value in self.arguments.iter().flat_map(|arguments| arguments.values()) {
-            let text: Cow<'_, str> = match value {
-                Json::String(text) => text.into(),
-                Json::Number(number) => number.to_string().into(),
-                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => continue,
-            };
-            title.push(' ');
-            push_clean_to(&mut title, &text, VALUE);
+            if title.chars().nth(LENGTH).is_some() {
+                break;
+            }
+            match value {
+                Json::String(text) => {
+                    title.push(' ');
+                    push_clean_to(&mut title, text, VALUE);
+                }
+                Json::Number(number) => {
+                    let _ = write!(title, " {number}");
+                }
+                Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => {}
+            }
         }
-        clean_to(&title, LENGTH)
+        cut(&mut title, LENGTH);
+        title
     }
 }
 
@@ -95,13 +103,10 @@ pub fn parse(text: &str) -> Result<Requests, MessageError> {
     let message: Json = serde_json::from_str(text)?;
     let items = find(&message).ok_or_else(|| MessageError::Shape(shape(&message)))?;
     let mut requests = Requests::default();
+    let mut ids = Ids::default();
     for (place, item) in (1..).zip(items) {
         let mut request = read(item, place)?;
-        let taken = |id: &str| requests.calls.iter().any(|call| call.id == id);
-        if taken(&request.id) {
-            let mut tries = (2..=place + 1).map(|n| format!("{}#{n}", request.id));
-            // There are more tries than earlier calls.
-            let changed = tries.find(|id| !taken(id)).unwrap_or_default();
+        if let Some(changed) = ids.take(&request.id) {
             requests.warnings.push(format!(
                 "call {place} (`{}`) has the id {:?} of an earlier call; its response has the id {changed:?}",
                 request.name, request.id
@@ -111,6 +116,30 @@ pub fn parse(text: &str) -> Result<Requests, MessageError> {
         requests.calls.push(request);
     }
     Ok(requests)
+}
+
+/// The ids of the calls so far, each with the number that the next call of the same id tries.
+#[derive(Default)]
+struct Ids(HashMap<Arc<str>, usize>);
+
+impl Ids {
+    /// Takes an id. If it is taken already: the one that was taken instead.
+    fn take(&mut self, id: &Arc<str>) -> Option<Arc<str>> {
+        let Some(&first) = self.0.get(id) else {
+            self.0.insert(id.clone(), 2);
+            return None;
+        };
+        let mut number = first;
+        loop {
+            let instead: Arc<str> = format!("{id}#{number}").into();
+            number += 1;
+            if !self.0.contains_key(&instead) {
+                self.0.insert(id.clone(), number);
+                self.0.insert(instead.clone(), 2);
+                return Some(instead);
+            }
+        }
+    }
 }
 
 /// The items that are calls.
@@ -161,14 +190,14 @@ fn read(item: &Json, place: usize) -> Result<Request, MessageError> {
         _ => object,
     };
     let name = match function.get("name") {
-        Some(Json::String(name)) if !name.is_empty() => name.clone(),
+        Some(Json::String(name)) if !name.is_empty() => Arc::from(name.as_str()),
         Some(other) => return Err(wrong(format!("has the name {other}, expected a text"))),
         None => return Err(wrong("has no `name`".to_owned())),
     };
     let id = match object.get("call_id").or_else(|| object.get("id")) {
-        Some(Json::String(id)) if !id.is_empty() => id.clone(),
-        Some(Json::Number(id)) => id.to_string(),
-        _ => format!("call_{place}"),
+        Some(Json::String(id)) if !id.is_empty() => Arc::from(id.as_str()),
+        Some(Json::Number(id)) => id.to_string().into(),
+        _ => format!("call_{place}").into(),
     };
     let arguments = function.get("arguments").or_else(|| function.get("input"));
     Ok(Request { id, name, arguments: read_arguments(arguments).map(Arc::new) })

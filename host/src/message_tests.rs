@@ -11,7 +11,7 @@ fn names(message: &Json) -> Vec<(String, String, String)> {
     requests
         .calls
         .iter()
-        .map(|call| (call.id.clone(), call.name.clone(), show(&call.arguments)))
+        .map(|call| (call.id.to_string(), call.name.to_string(), show(&call.arguments)))
         .collect()
 }
 
@@ -76,7 +76,7 @@ fn openai_responses_items_or_the_whole_response() {
 fn a_repeated_id_is_changed_and_said() {
     let message = json!([{ "id": "a", "name": "x" }, { "id": "a", "name": "x" }, { "id": "a#2", "name": "y" }]);
     let requests = parse(&message.to_string()).expect("calls");
-    let ids: Vec<&str> = requests.calls.iter().map(|call| call.id.as_str()).collect();
+    let ids: Vec<&str> = requests.calls.iter().map(|call| &*call.id).collect();
     assert_eq!(ids, ["a", "a#2", "a#2#2"]);
     assert_eq!(
         requests.warnings,
@@ -84,6 +84,46 @@ fn a_repeated_id_is_changed_and_said() {
             "call 2 (`x`) has the id \"a\" of an earlier call; its response has the id \"a#2\"",
             "call 3 (`y`) has the id \"a#2\" of an earlier call; its response has the id \"a#2#2\"",
         ]
+    );
+}
+
+#[test]
+fn however_many_calls_have_one_id_each_gets_its_own() {
+    let message = Json::Array(vec![json!({ "id": "a", "name": "x" }); 20_000]);
+    let requests = parse(&message.to_string()).expect("calls");
+    let ids: Vec<&str> = requests.calls.iter().map(|call| &*call.id).collect();
+    let expected: Vec<String> = (2..=20_000).map(|n| format!("a#{n}")).collect();
+    assert_eq!(
+        (ids[0], &ids[1..]),
+        ("a", &expected.iter().map(String::as_str).collect::<Vec<_>>()[..])
+    );
+}
+
+#[test]
+fn a_title_is_the_tool_and_what_is_short_of_its_arguments() {
+    let title = |name: &str, arguments: Json| {
+        let message = json!([{ "name": name, "arguments": arguments }]);
+        parse(&message.to_string()).expect("a call").calls[0].title()
+    };
+    assert_eq!(title("read", json!({})), "read");
+    assert_eq!(
+        title(
+            "read",
+            json!({ "path": " a\u{1b}b ", "from": 3, "ratio": -0.5, "all": true, "of": ["c"] })
+        ),
+        "read a\u{fffd}b 3 -0.5"
+    );
+    assert_eq!(
+        title("read", json!({ "path": "123456789012345678901" })),
+        "read 12345678901234567890..."
+    );
+    assert_eq!(title(" a\nb ", json!({ "path": "" })), "a b");
+    let long = "ä".repeat(70);
+    assert_eq!(title(&long, json!({ "n": 1 })), format!("{}...", "ä".repeat(60)));
+    let many: Json = (0..100).map(|n| (n.to_string(), json!(n))).collect::<Map<_, _>>().into();
+    assert_eq!(
+        title("read", many),
+        "read 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21..."
     );
 }
 

@@ -52,6 +52,14 @@ pub fn push_clean_to(to: &mut String, text: &str, length: usize) {
     }
 }
 
+/// Cuts a line at a number of characters.
+pub fn cut(line: &mut String, length: usize) {
+    line.truncate(line.trim_end().len());
+    if let Some((end, _)) = line.char_indices().nth(length) {
+        line.replace_range(end.., "...");
+    }
+}
+
 /// So many of something, as words have it: `1 call`, `2 calls`.
 pub fn plural(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
@@ -96,5 +104,10 @@ mod tests {
     fn a_long_text_is_cut() {
         assert_eq!(clean_to("  abcdef ", 3), "abc...");
         assert_eq!(clean_to("abc", 3), "abc");
+        for (text, cut_at_3) in [("äöüß", "äöü..."), ("äöü", "äöü"), ("ab   ", "ab")] {
+            let mut line = text.to_owned();
+            cut(&mut line, 3);
+            assert_eq!(line, cut_at_3);
+        }
     }
 }

@@ -270,7 +270,7 @@ fn the_written_order_is_the_order_of_submission() {
             })
         });
     assert_eq!(responses.len(), CALLS);
-    assert!((0..CALLS).all(|n| responses[n].id == n.to_string()));
+    assert!((0..CALLS).all(|n| *responses[n].id == *n.to_string()));
 }
 
 /// Who waits for a response of a coordinator that is dropped learns that there is none.

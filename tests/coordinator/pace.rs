@@ -99,8 +99,8 @@ fn run(policy: &[u8], budget: Budget, cancel: bool) -> (Finished, Vec<CallId>) {
         carried: Carried::default(),
     };
     let calls = (0..4).map(|n| Request {
-        id: n.to_string(),
-        name: "t".to_owned(),
+        id: n.to_string().into(),
+        name: "t".into(),
         arguments: Ok(Arc::default()),
     });
     let mut runtime = tokio::runtime::Builder::new_multi_thread();

@@ -123,7 +123,7 @@ impl Play {
 
 pub(super) fn call(id: &str, tool: &str) -> Request {
     let arguments = json!({ "as": id }).as_object().cloned().unwrap_or_default();
-    Request { id: id.to_owned(), name: tool.to_owned(), arguments: Ok(arguments.into()) }
+    Request { id: id.into(), name: tool.into(), arguments: Ok(arguments.into()) }
 }
 
 /// Plays a batch, empty at first, of these tools under the default rules; gives the responses and the log.

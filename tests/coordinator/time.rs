@@ -94,8 +94,8 @@ fn run(
         carried: Carried::default(),
     };
     let requests = (0..).zip(calls).map(|(n, ms)| Request {
-        id: n.to_string(),
-        name: "t".to_owned(),
+        id: n.to_string().into(),
+        name: "t".into(),
         arguments: Ok(Arc::new(std::iter::once(("ms".to_owned(), (*ms).into())).collect())),
     });
     let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -10,7 +10,7 @@ use std::{
 
 use foldhash::fast::RandomState;
 use tokio::{
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::mpsc::{UnboundedReceiver, unbounded_channel},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use super::{
     clock::{self, Clock},
     control::{Asker, Command, Handle, Hold},
     executions::{Active, Heard},
+    line::Shared,
     parents::Parent,
     people::{People, Prompt},
     prompts::{Asked, Open, reply},
@@ -129,10 +130,10 @@ impl Observer for () {
 /// Serves one batch. See [`Coordinator::run`].
 pub struct Coordinator {
     pub(super) scheduler: Scheduler,
-    pub(super) server: Arc<dyn Tools>,
+    /// The tools among it.
+    pub(super) shared: Arc<Shared>,
     pub(super) people: Arc<dyn People>,
-    pub(super) timeout: Option<Duration>,
-    pub(super) tools: HashMap<String, u32>,
+    pub(super) tools: HashMap<String, u32, RandomState>,
     pub(super) keys: Vec<Option<u32>>,
     pub(super) record: Record,
     pub(super) arguments: Arguments,
@@ -142,7 +143,7 @@ pub struct Coordinator {
     /// Tells all executions to end at once.
     pub(super) kill: CancellationToken,
     pub(super) prompts: VecDeque<Open>,
-    pub(super) ran: (UnboundedSender<Heard>, UnboundedReceiver<Heard>),
+    pub(super) heard: UnboundedReceiver<Heard>,
     pub(super) commands: UnboundedReceiver<Command>,
     pub(super) handle: Handle,
     /// Those who may still submit calls.
@@ -168,6 +169,7 @@ impl Coordinator {
         let policy = blueprint.instantiate(&settings, arguments.clone())?;
         let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
         let (handle, commands) = Handle::new();
+        let (to, heard) = unbounded_channel();
         let clock = Clock::system();
         Ok(Self {
             scheduler: Scheduler::new(
@@ -177,9 +179,8 @@ impl Coordinator {
                 options,
                 carried,
             ),
-            server,
             people,
-            timeout,
+            shared: Arc::new(Shared { server, to, timeout }),
             tools: settings.tools.iter().map(|tool| tool.name.clone()).zip(0..).collect(),
             keys: settings.tools.iter().map(|tool| tool.key).collect(),
             record: Record::new(&settings),
@@ -189,7 +190,7 @@ impl Coordinator {
             active: HashMap::default(),
             kill: CancellationToken::new(),
             prompts: VecDeque::new(),
-            ran: unbounded_channel(),
+            heard,
             commands,
             handle,
             submitters: Vec::new(),
@@ -254,13 +255,13 @@ impl Coordinator {
                         }
                     }
                 }
-                Some(heard) = self.ran.1.recv() => {
+                Some(heard) = self.heard.recv() => {
                     // What ends together is answered by one decision: whoever is about to end does so first.
                     tokio::task::yield_now().await;
                     let now = self.now();
                     self.hear(now, heard, observer);
-                    for _ in 0..self.ran.1.len() {
-                        if let Ok(heard) = self.ran.1.try_recv() {
+                    for _ in 0..self.heard.len() {
+                        if let Ok(heard) = self.heard.try_recv() {
                             self.hear(now, heard, observer);
                         }
                     }
@@ -348,7 +349,7 @@ impl Coordinator {
     fn add(&mut self, now: Instant, call: Resumed, asker: Option<Asker>) {
         let Resumed { request, responses } = call;
         let parent = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
-        let tool = self.tools.get(&request.name).copied();
+        let tool = self.tools.get(&*request.name).copied();
         let key = tool.and_then(|tool| self.keys.get(tool as usize).copied().flatten());
         // A tool that nobody knows has no key: its call is settled before it could matter.
         let tool = tool.unwrap_or(u32::MAX);
@@ -370,8 +371,8 @@ impl Coordinator {
     /// Approves a call, has it approved, or settles it because it can't run.
     fn prepare(&mut self, now: Instant, call: CallId) {
         let Request { id, name, arguments } = &mut self.requests[call as usize];
-        let Some(terms) = self.server.terms(name) else {
-            let known = nearest(name, self.server.names())
+        let Some(terms) = self.shared.server.terms(name) else {
+            let known = nearest(name, self.shared.server.names())
                 .map(|known| format!("; did you mean `{known}`?"));
             let text = format!(
                 "no tool `{}` is configured{}",
@@ -381,7 +382,7 @@ impl Coordinator {
             return self.settle(now, call, Status::Error, &text);
         };
         let checked = match arguments {
-            Ok(arguments) => match self.server.check_arguments(name, arguments) {
+            Ok(arguments) => match self.shared.server.check_arguments(name, arguments) {
                 Ok(Cow::Borrowed(_)) => Ok(()),
                 Ok(Cow::Owned(filled)) => {
                     *arguments = Arc::new(filled);
@@ -432,7 +433,7 @@ impl Coordinator {
 
     pub(super) fn write_cancelled(&mut self, call: CallId) {
         let name = &self.requests[call as usize].name;
-        let own = self.server.terms(name).unwrap_or_default().cancellation_response;
+        let own = self.shared.server.terms(name).unwrap_or_default().cancellation_response;
         let text = self.message.as_deref().unwrap_or(own).to_owned();
         self.write(call, Status::Cancelled, &text);
     }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    asking::{Deadline, Line, Reply},
     event_loop::{Coordinator, Observer},
+    line::{Deadline, Line, Reply},
     people::Prompt,
     prompts::Open,
     response::{Response, Status},
@@ -25,7 +24,7 @@ pub(super) const QUESTIONS: u32 = 100;
 /// An execution in flight.
 pub(super) struct Active {
     pub(super) call: CallId,
-    pub(super) stop: Stop,
+    pub(super) line: Arc<Line>,
     pub(super) answers: Map<String, Json>,
     pub(super) runs: u32,
     /// It waits for the answer to a question.
@@ -49,8 +48,8 @@ pub(super) enum Heard {
 
 /// Sends what came of a run, exactly once, whatever happens to the task that runs it: no call is lost.
 struct Report {
-    execution: ExecutionId,
-    to: Option<UnboundedSender<Heard>>,
+    line: Arc<Line>,
+    sent: bool,
 }
 
 impl Report {
@@ -59,10 +58,9 @@ impl Report {
     }
 
     fn send_once(&mut self, ran: Option<Ran>, timed_out: bool) {
-        if let Some(to) = self.to.take() {
+        if !std::mem::replace(&mut self.sent, true) {
             let timed_out = timed_out && ran.as_ref().is_some_and(|ran| ran.stopped);
-            // Nobody listens once the batch is over.
-            let _ = to.send(Heard::Ran { execution: self.execution, ran, timed_out });
+            self.line.tell(Heard::Ran { execution: self.line.execution, ran, timed_out });
         }
     }
 }
@@ -94,10 +92,11 @@ impl Coordinator {
         if self.gate(call).is_some_and(Gate::is_shut) {
             return self.gated(now, call, execution);
         }
-        let answers = Map::new();
         let stop = Stop { gently: CancellationToken::new(), now: self.kill.clone() };
+        let line = Arc::new(Line::new(execution, self.shared.clone(), stop));
+        let answers = Map::new();
         self.active
-            .insert(execution, Active { call, stop, answers, runs: 0, asking: false, reply: None });
+            .insert(execution, Active { call, line, answers, runs: 0, asking: false, reply: None });
         self.spawn(execution);
     }
 
@@ -119,18 +118,20 @@ impl Coordinator {
         let runs = active.runs;
         let call = active.call;
         let request = &self.requests[call as usize];
-        let (line, deadline) = Line::new(execution, self.ran.0.clone(), self.timeout);
+        let line = active.line.clone();
         let invocation = Invocation {
             tool: request.name.clone(),
             arguments: request.arguments.clone().unwrap_or_default(),
             answers: active.answers.clone(),
-            host: Arc::new(line),
+            host: line.clone(),
         };
-        let (server, stop) = (self.server.clone(), active.stop.clone());
-        let report = Report { execution, to: Some(self.ran.0.clone()) };
+        let deadline = line.deadline();
+        let report = Report { line: line.clone(), sent: false };
         let gate = self.gate(call).cloned();
         tokio::spawn(async move {
-            match run(&*server, &invocation, &stop, deadline, gate.as_ref(), runs == 1).await {
+            let Line { shared, stop, .. } = &*line;
+            let (tools, first) = (&*shared.server, runs == 1);
+            match run(tools, &invocation, stop, deadline, gate.as_ref(), first).await {
                 Some((ran, timed_out)) => report.send(Some(ran), timed_out),
                 None => report.send(None, false),
             }
@@ -139,7 +140,7 @@ impl Coordinator {
 
     pub(super) fn stop(&mut self, now: Instant, execution: ExecutionId) {
         if let Some(active) = self.active.get_mut(&execution) {
-            active.stop.gently.cancel();
+            active.line.stop.gently.cancel();
             if active.reply.take().is_some() {
                 // Its run has no answer now, and ends by itself.
                 active.asking = false;
@@ -181,7 +182,7 @@ impl Coordinator {
         if timed_out {
             let text = format!(
                 "tool `{name}` did not end within {}",
-                humantime::format_duration(self.timeout.unwrap_or_default())
+                humantime::format_duration(self.shared.timeout.unwrap_or_default())
             );
             self.responses[call as usize] = Some(Response::new(id, name, Status::Error, text));
             return self.end(now, execution, End::Failed);
@@ -191,7 +192,7 @@ impl Coordinator {
             return self.end(now, execution, End::Stopped);
         }
         match ran.outcome {
-            Outcome::NeedsInput { .. } if active.stop.gently.is_cancelled() => {
+            Outcome::NeedsInput { .. } if active.line.stop.gently.is_cancelled() => {
                 self.write_cancelled(call);
                 self.end(now, execution, End::Stopped);
             }
@@ -201,8 +202,11 @@ impl Coordinator {
                 self.fail_unanswered(now, call, execution);
             }
             Outcome::NeedsInput { question } => {
-                let configured =
-                    self.server.terms(name).and_then(|terms| terms.answers?.get(&question.id));
+                let configured = self
+                    .shared
+                    .server
+                    .terms(name)
+                    .and_then(|terms| terms.answers?.get(&question.id));
                 if let Some(answer) = configured {
                     active.answers.insert(question.id, answer.clone());
                     return self.spawn(execution);
@@ -238,7 +242,7 @@ impl Coordinator {
     /// The slot is free; the result may still want a review.
     pub(super) fn review(&mut self, now: Instant, call: CallId) {
         let request = &self.requests[call as usize];
-        let mode = self.server.terms(&request.name).unwrap_or_default().result;
+        let mode = self.shared.server.terms(&request.name).unwrap_or_default().result;
         let delivered =
             self.responses[call as usize].as_ref().filter(|response| response.status == Status::Ok);
         match (mode, delivered) {

@@ -11,6 +11,7 @@ mod clock;
 mod control;
 mod event_loop;
 mod executions;
+mod line;
 mod parents;
 mod people;
 mod prompts;

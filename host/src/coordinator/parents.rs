@@ -23,7 +23,7 @@ pub(super) struct Parent {
     /// Its calls in the batch, one at least.
     calls: Range<usize>,
     /// Its id, if it has operations: they have ids of their own.
-    fanned_id: Option<String>,
+    fanned_id: Option<Arc<str>>,
     /// Shut once an operation has failed, where that stops the others.
     gate: Option<Gate>,
     /// How many of its calls have no response yet.
@@ -85,7 +85,7 @@ impl Coordinator {
         request: Request,
         asker: Option<Asker>,
     ) -> SmallVec<[Request; 1]> {
-        let on_error = self.server.terms(&request.name).and_then(|terms| terms.fan_out);
+        let on_error = self.shared.server.terms(&request.name).and_then(|terms| terms.fan_out);
         let parts = match (&request.arguments, on_error) {
             (Ok(arguments), Some(_)) => parts(arguments),
             _ => Parts::One,
@@ -98,7 +98,7 @@ impl Coordinator {
                 let Request { id, name, .. } = request;
                 let operations = (1..).zip(operations);
                 let calls = operations.map(|(place, arguments)| Request {
-                    id: format!("{id}.{place}"),
+                    id: format!("{id}.{place}").into(),
                     name: name.clone(),
                     arguments: arguments.map(Arc::new),
                 });

@@ -1,6 +1,6 @@
 //! What people are asked, in the order in which it arose.
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value as Json};
 
@@ -12,9 +12,9 @@ pub enum Prompt {
     /// May this call run?
     Approve {
         /// The tool.
-        tool: String,
+        tool: Arc<str>,
         /// The id of the call.
-        id: String,
+        id: Arc<str>,
         /// Its arguments.
         arguments: Map<String, Json>,
         /// Whether they are to be edited first.
@@ -25,18 +25,18 @@ pub enum Prompt {
     /// A running call asks.
     Question {
         /// The tool.
-        tool: String,
+        tool: Arc<str>,
         /// The id of the call.
-        id: String,
+        id: Arc<str>,
         /// What it asks.
         question: Question,
     },
     /// May this result be delivered?
     Review {
         /// The tool.
-        tool: String,
+        tool: Arc<str>,
         /// The id of the call.
-        id: String,
+        id: Arc<str>,
         /// The result.
         content: String,
         /// Whether it may be edited.

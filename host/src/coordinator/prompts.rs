@@ -103,7 +103,7 @@ impl Coordinator {
     /// Runs a call with what a person made of its arguments, or asks again.
     fn run_with(&mut self, call: CallId, arguments: Map<String, Json>) {
         let request = &mut self.requests[call as usize];
-        let arguments = match self.server.check_arguments(&request.name, &arguments) {
+        let arguments = match self.shared.server.check_arguments(&request.name, &arguments) {
             Ok(checked) => Arc::new(checked.into_owned()),
             Err(error) => {
                 let (tool, id) = (request.name.clone(), request.id.clone());

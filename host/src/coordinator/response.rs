@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     io::{self, Write},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize, Serializer, ser};
@@ -30,9 +31,9 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Response {
     /// The id of the call.
-    pub id: String,
+    pub id: Arc<str>,
     /// Its tool.
-    pub name: String,
+    pub name: Arc<str>,
     /// How it came out.
     pub status: Status,
     /// The result, or what there is to say instead.
@@ -63,10 +64,15 @@ impl Serialize for Response {
 }
 
 impl Response {
-    pub(super) fn new(id: &str, name: &str, status: Status, content: impl Into<String>) -> Self {
+    pub(super) fn new(
+        id: &Arc<str>,
+        name: &Arc<str>,
+        status: Status,
+        content: impl Into<String>,
+    ) -> Self {
         Self {
-            id: id.to_owned(),
-            name: name.to_owned(),
+            id: id.clone(),
+            name: name.clone(),
             status,
             content: content.into(),
             whole: None,
@@ -96,7 +102,7 @@ impl Response {
     }
 
     /// What an execution's outcome says. A question that nobody answered is a failure.
-    pub(super) fn from_outcome(id: &str, name: &str, outcome: Outcome) -> Self {
+    pub(super) fn from_outcome(id: &Arc<str>, name: &Arc<str>, outcome: Outcome) -> Self {
         match outcome {
             Outcome::Success { content } => Self::new(id, name, Status::Ok, content),
             Outcome::Error { message, trace, transient } => {

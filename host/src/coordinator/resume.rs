@@ -60,7 +60,8 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
         };
         let Some(of) = &call.of else {
             let arguments = arguments.map(Arc::new);
-            let request = Request { id: call.id.clone(), name: call.tool.clone(), arguments };
+            let request =
+                Request { id: call.id.as_str().into(), name: call.tool.as_str().into(), arguments };
             resumed.push(Resumed { request, responses: vec![response] });
             continue;
         };
@@ -78,7 +79,8 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
                 let envelope: Map<_, _> =
                     std::iter::once((OPERATIONS.to_owned(), operations)).collect();
                 let arguments = Ok(envelope.into());
-                let request = Request { id: of.clone(), name: call.tool.clone(), arguments };
+                let request =
+                    Request { id: of.as_str().into(), name: call.tool.as_str().into(), arguments };
                 resumed.push(Resumed { request, responses: vec![response] });
             }
         }

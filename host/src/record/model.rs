@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jp_policy_guest::{KeyIndex, Settings, ToolIndex};
+use smallvec::SmallVec;
 
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
@@ -46,7 +47,7 @@ pub struct Run {
     pub gated: bool,
 }
 
-/// What happened to a call.
+/// What happened to a call. Almost always it is parked once and run once, and that stands in the record itself.
 #[derive(Debug, Clone)]
 pub struct CallRecord {
     /// What it is called: its tool's name, or what a scenario calls it.
@@ -60,9 +61,9 @@ pub struct CallRecord {
     /// When it came in.
     pub submitted: Instant,
     /// When it was parked; more than once after a restart.
-    pub parked: Vec<Span>,
+    pub parked: SmallVec<[Span; 1]>,
     /// Its executions; more than one after a restart.
-    pub runs: Vec<Run>,
+    pub runs: SmallVec<[Run; 1]>,
     /// When and how it came to its response.
     pub settled: Option<(Instant, Settlement)>,
 }
@@ -124,8 +125,8 @@ impl Record {
             key,
             parent,
             submitted: 0,
-            parked: Vec::new(),
-            runs: Vec::new(),
+            parked: SmallVec::new(),
+            runs: SmallVec::new(),
             settled: None,
         });
     }
@@ -148,17 +149,11 @@ impl Record {
         self.until = self.until.max(at);
         match &event.kind {
             EventKind::Submitted(call) => self.with(*call, |call| call.submitted = at),
-            EventKind::Parked(call) => self.with(*call, |call| {
-                // Few have a second.
-                call.parked.reserve_exact(1);
-                call.parked.push(Span::open(at));
-            }),
+            EventKind::Parked(call) => self.with(*call, |call| call.parked.push(Span::open(at))),
             EventKind::Released(call, execution) => {
                 self.count(*call, 1);
                 self.with(*call, |call| {
                     call.close_parked(at);
-                    // Few have a second.
-                    call.runs.reserve_exact(1);
                     call.runs.push(Run {
                         execution: *execution,
                         span: Span::open(at),

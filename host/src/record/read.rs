@@ -325,8 +325,8 @@ impl Reader {
         let tool = place.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
         let key = place.and_then(|place| tools[place].key);
         let request = Request {
-            id: known.id.clone(),
-            name: known.tool.clone(),
+            id: known.id.as_str().into(),
+            name: known.tool.as_str().into(),
             arguments: Ok(known.arguments.clone().unwrap_or_default().into()),
         };
         self.file.record.announce(request.title(), tool, key, parent);

@@ -145,7 +145,8 @@ impl Desk {
             lock(&batch.places).insert(id.clone(), sender);
             place
         });
-        let request = Request { id: id.clone(), name: tool, arguments: Ok(arguments.into()) };
+        let request =
+            Request { id: id.as_str().into(), name: tool.into(), arguments: Ok(arguments.into()) };
         let submitter = batch.submitter.as_ref().expect("it was made where there was none");
         let ticket = submitter.submit(request);
         Ok(Pending { number, id, ticket: Some(ticket), place, calls: None, desk: self.me.clone() })
@@ -304,7 +305,7 @@ struct Watcher {
 impl Watcher {
     /// The id by which a call is watched: its own, or that of the tool call that it is an operation of.
     fn id<'a>(call: CallId, snapshot: &Snapshot<'a>) -> Option<&'a str> {
-        let own = || snapshot.requests.get(call as usize).map(|request| request.id.as_str());
+        let own = || snapshot.requests.get(call as usize).map(|request| &*request.id);
         snapshot.operation_of(call).or_else(own)
     }
 

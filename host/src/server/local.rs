@@ -84,7 +84,7 @@ impl Server {
 
     async fn run(&self, invocation: &Invocation, stop: &Stop) -> Ran {
         #[cfg(feature = "mcp")]
-        if let Some(tool) = self.tools.get(&invocation.tool)
+        if let Some(tool) = self.tool(&invocation.tool)
             && let Some((server, name)) = tool.upstream()
         {
             let ran = self.mcp.run(server, name, invocation, stop).await;
@@ -119,10 +119,10 @@ impl Server {
     }
 
     fn spec(&self, invocation: &Invocation) -> Result<Spec, String> {
-        let name = &invocation.tool;
-        let tool = self.tools.get(name).ok_or_else(|| format!("no tool `{name}`"))?;
+        let name = &*invocation.tool;
+        let tool = self.tool(name).ok_or_else(|| format!("no tool `{name}`"))?;
         let called = match &tool.source {
-            ToolSource::Local(called) => called.as_ref().unwrap_or(name),
+            ToolSource::Local(called) => called.as_deref().unwrap_or(name),
             ToolSource::Mcp { server, .. } => {
                 return Err(format!(
                     "tool `{name}` comes from the MCP server `{server}`, which needs the feature `mcp`"

@@ -151,7 +151,7 @@ impl<'a> From<&'a Tool> for Terms<'a> {
 #[derive(Debug, Clone)]
 pub struct Invocation {
     /// The tool's configured name.
-    pub tool: String,
+    pub tool: Arc<str>,
     /// Its arguments, checked.
     pub arguments: Arc<Map<String, Json>>,
     /// All answers so far, by question id.

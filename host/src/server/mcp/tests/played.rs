@@ -226,7 +226,7 @@ pub(super) fn call_with(
         _ => Map::new(),
     };
     let invocation = Invocation {
-        tool: tool.to_owned(),
+        tool: tool.into(),
         arguments: arguments.into(),
         answers: Map::new(),
         host: Arc::new(Ear(ear)),
