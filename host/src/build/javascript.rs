@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::{
     BuildError, Built, Language, Missing, Project, contract,
     error::output,
+    scratch::Scratch,
     tools::{NODE_PROGRAMS, find, on_path, pinned, quoted, system},
 };
 
@@ -29,25 +30,21 @@ pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
     }
     missing.check()?;
     let tool = tool.unwrap_or_default();
-    let scratch = tempfile::tempdir().map_err(|error| BuildError::file(Path::new("."), error))?;
-    let wit = scratch.path().join("wit");
-    contract::write(&wit).map_err(|error| BuildError::file(&wit, error))?;
+    let scratch = Scratch::new()?;
     let source = project.folder.join(Language::JavaScript.file());
     let text = fs::read_to_string(&source).map_err(|error| BuildError::file(&source, error))?;
-    let component = scratch.path().join("component.wasm");
     // Without WASI nothing is imported that the host lacks; without async it keeps to the ABI that every host has.
     output(
         Command::new(&tool)
             .current_dir(&project.folder)
             .args(["--js", Language::JavaScript.file(), "--stub-wasi", "--sync", "--opt-size"])
             .args(["--minify", "--world", contract::world(&text, "releaseReasons"), "--wit"])
-            .arg(&wit)
+            .arg(scratch.wit())
             .arg("--output")
-            .arg(&component),
+            .arg(scratch.component()),
     )?;
-    let bytes = fs::read(&component).map_err(|error| BuildError::file(&component, error))?;
     let tool = format!("{TOOL} {}", version(&tool));
-    Ok(project.built(bytes, &tool, &tool))
+    Ok(project.built(scratch.read_component()?, &tool, &tool))
 }
 
 fn install(folder: &Path) -> String {

@@ -10,9 +10,11 @@ mod project;
 mod python;
 mod record;
 mod rust;
+mod scratch;
 pub(crate) mod tools;
 
 pub use encode::{componentize, imports};
 pub use error::{BuildError, Missing};
+pub(crate) use project::holds_source;
 pub use project::{Built, Language, Options, Project, build};
 pub use record::{BuildRecord, Comparison};

@@ -53,6 +53,11 @@ impl fmt::Display for Language {
     }
 }
 
+/// Whether a folder within a project may hold source: it is none that tools install into or leave behind.
+pub(crate) fn holds_source(folder: &str) -> bool {
+    !folder.starts_with('.') && !["__pycache__", "node_modules", "target", "venv"].contains(&folder)
+}
+
 /// A folder that holds a policy.
 #[derive(Debug, Clone)]
 pub struct Project {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use clap::ValueEnum as _;
+use clap::{ValueEnum, builder::PossibleValue};
 
 use super::Exit;
 use crate::{
@@ -31,30 +31,35 @@ pub(super) struct Args {
     name: PathBuf,
     /// What it is written in
     #[arg(long, value_enum, default_value = "rust", hide_possible_values = false)]
-    lang: Lang,
+    lang: Language,
     /// Start from a policy that comes with jp-policy; all of them are there in Rust, delay in every language
     #[arg(long, value_enum, value_name = "POLICY")]
-    from: Option<From>,
+    from: Option<Origin>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Lang {
-    Rust,
-    #[value(alias = "js")]
-    Javascript,
-    #[value(alias = "py")]
-    Python,
-    C,
+impl ValueEnum for Language {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Rust => PossibleValue::new("rust"),
+            Self::JavaScript => PossibleValue::new("javascript").alias("js"),
+            Self::Python => PossibleValue::new("python").alias("py"),
+            Self::C => PossibleValue::new("c"),
+        })
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum From {
-    Default,
-    Delay,
-    Backoff,
-    Cap,
-    Paths,
-    Shortest,
+impl ValueEnum for Origin {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
@@ -81,22 +86,9 @@ fn start(args: &Args) -> Result<Start> {
         format!("`{}` has no name for a policy, as in `my-policy`", clean_path(&args.name))
     })?;
     let name: Name = name.to_string_lossy().parse()?;
-    let language = match args.lang {
-        Lang::Rust => Language::Rust,
-        Lang::Javascript => Language::JavaScript,
-        Lang::Python => Language::Python,
-        Lang::C => Language::C,
-    };
-    let origin = args.from.map(|from| match from {
-        From::Default => Origin::Default,
-        From::Delay => Origin::Delay,
-        From::Backoff => Origin::Backoff,
-        From::Cap => Origin::Cap,
-        From::Paths => Origin::Paths,
-        From::Shortest => Origin::Shortest,
-    });
+    let (language, origin) = (args.lang, args.from);
     if let Some(origin) = origin.filter(|origin| !origin.is_in(language)) {
-        let lang = args.lang.to_possible_value();
+        let lang = language.to_possible_value();
         bail!(
             "policy `{}` is there in Rust only\n\nhint: `--from delay` starts in {language}, and `--lang {}` alone from the default rules",
             origin.name(),

@@ -20,7 +20,7 @@ use super::{
     report, trial,
 };
 use crate::{
-    build::{Built, Options, Project, build},
+    build::{Built, Options, Project, build, holds_source},
     harness::{Extras, timeline::duration},
     policy::wasm::{Engine, digest},
     text::clean_path,
@@ -28,9 +28,6 @@ use crate::{
 
 /// An editor saves in several steps, and a checkout writes many files: what comes this close together is one change.
 const QUIET: Duration = Duration::from_millis(100);
-
-/// Folders that hold nothing of the source: what tools install and leave behind.
-const IGNORED: [&str; 4] = ["target", "node_modules", "__pycache__", "venv"];
 
 /// Never ends by itself.
 pub(super) fn run(
@@ -169,7 +166,7 @@ impl Source {
         for entry in entries.filter_map(Result::ok) {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if !name.starts_with('.') && !IGNORED.contains(&name.as_str()) {
+                if holds_source(&name) {
                     self.add(&path, outputs);
                 }
             } else if !outputs.contains(&name)
