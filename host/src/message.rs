@@ -96,7 +96,7 @@ pub enum MessageError {
 ///     { "type": "tool_use", "id": "toolu_1", "name": "read", "input": { "path": "a" } }
 /// ] }"#;
 /// let requests = jp_policy::message::parse(text)?;
-/// assert_eq!(requests.calls[0].name, "read");
+/// assert_eq!(&*requests.calls[0].name, "read");
 /// # Ok::<(), jp_policy::message::MessageError>(())
 /// ```
 pub fn parse(text: &str) -> Result<Requests, MessageError> {

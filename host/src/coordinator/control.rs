@@ -120,8 +120,8 @@ impl Handle {
 /// #     config: &config, server, blueprint: &blueprint, people, timeout: None, carried: Carried::default(),
 /// # };
 /// # let call = |id: &str| Request {
-/// #     id: id.to_owned(),
-/// #     name: "echo".to_owned(),
+/// #     id: id.into(),
+/// #     name: "echo".into(),
 /// #     arguments: Ok(Arc::new(std::iter::once(("n".to_owned(), id.into())).collect())),
 /// # };
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
