@@ -1,29 +1,21 @@
 //! The checker: what holds is held to hold, what is wrong is refuted for the right reason, by the smallest batch, which shows it again.
 
-#[path = "hostile/sources.rs"]
-#[allow(dead_code, reason = "shared with the tests of the hostile components")]
-mod sources;
-#[path = "hostile/support.rs"]
-#[allow(dead_code, reason = "shared with the tests of the hostile components")]
-mod support;
-
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
 
-use jp_policy::{
-    config::Source,
-    harness::{
-        Scenario,
-        check::{Plan, Progress, Report, check},
-        simulate,
-    },
-    policy::{Blueprint, Native},
-};
+use jp_policy_config::Source;
+use jp_policy_core::policy::{Blueprint, Native};
 use jp_policy_guest::{
     Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View, rules::release,
 };
+use jp_policy_harness::{
+    Scenario,
+    check::{Plan, Progress, Report, check},
+    simulate,
+};
+use jp_policy_tests::{sources, support};
 
 /// Small, because tests are not built for speed: the program's own default is larger by far.
 fn plan(rules: bool) -> Plan {

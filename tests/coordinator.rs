@@ -18,22 +18,22 @@ use std::{
     },
 };
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
+    policy::{Arguments, Blueprint, FaultKind, Identity, Native, Policy, Refusal},
+    scheduler::{Event, EventKind},
+};
+use jp_policy_guest::{Batch, Decision, Settings, View};
+use jp_policy_runtime::{
     coordinator::{
         Approval, Coordinator, Finished, Handle, Nobody, Observer, People, Prompt, Reply, Response,
         Setup, Snapshot, Status,
     },
     message::{self, Requests},
-    policy::{
-        Arguments, Blueprint, FaultKind, Identity, Native, Policy, Refusal,
-        wasm::{Component, Engine},
-    },
-    scheduler::{Event, EventKind},
-    server::{Server, Workspace},
+    tools::{Server, Workspace},
 };
-use jp_policy_guest::{Batch, Decision, Settings, View};
+use jp_policy_wasm::{Component, Engine};
 use serde_json::{Value as Json, json};
 
 /// People that reply as a function says, one prompt after the other.

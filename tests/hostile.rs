@@ -14,7 +14,5 @@ mod hostile {
     mod load;
     mod log;
     mod names;
-    mod sources;
-    mod support;
     mod traps;
 }

@@ -11,18 +11,14 @@ use std::{
     time::Duration,
 };
 
-use jp_policy::{
-    config::Source,
-    harness::{Scenario, judge, simulate},
-    policy::{
-        Arguments, Blueprint as _, FaultKind, Policy, Refusal,
-        wasm::{Budget, Component, Engine},
-    },
-};
+use jp_policy_config::Source;
+use jp_policy_core::policy::{Arguments, Blueprint as _, FaultKind, Policy, Refusal};
 use jp_policy_guest::{
     Batch, Call, CallId, Decision, Field, Instant, Key, KeyIndex, Problem, Settings, State, Usage,
     Value,
 };
+use jp_policy_harness::{Scenario, judge, simulate};
+use jp_policy_wasm::{Budget, Component, Engine};
 use proptest::prelude::*;
 
 const SECOND: Instant = 1_000_000_000;

@@ -2,13 +2,9 @@
 
 use std::{fs, path::Path};
 
-use jp_policy::{
-    build::componentize,
-    policy::{
-        Arguments, Blueprint as _,
-        wasm::{Budget, Component, Engine, LoadError},
-    },
-};
+use jp_policy::build::componentize;
+use jp_policy_core::policy::{Arguments, Blueprint as _};
+use jp_policy_wasm::{Budget, Component, Engine, LoadError};
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
@@ -85,13 +81,13 @@ fn no_failure_is_remembered() {
     let engine = Engine::with_cache(&folder.path().join("cache")).expect("an engine");
     fs::write(&path, "text").expect("it can be written");
     assert!(Component::load(&engine, &path, None, Budget::default()).is_err());
-    fs::write(&path, jp_policy::policy::wasm::DEFAULT).expect("it can be written");
+    fs::write(&path, jp_policy_wasm::DEFAULT).expect("it can be written");
     assert!(Component::load(&engine, &path, None, Budget::default()).is_ok());
 }
 
 #[test]
 fn a_truncated_component_does_not_compile() {
-    let default = jp_policy::policy::wasm::DEFAULT;
+    let default = jp_policy_wasm::DEFAULT;
     for length in [9, 100, default.len() / 2, default.len() - 1] {
         let said = refusal(&default[..length]);
         assert!(said.starts_with("policy `p.wasm` can't be compiled: "), "{said}");
@@ -186,7 +182,7 @@ fn another_world_is_told_what_a_policy_is() {
 fn a_pinned_policy_is_that_one_or_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.wasm");
-    fs::write(&path, jp_policy::policy::wasm::DEFAULT).expect("it can be written");
+    fs::write(&path, jp_policy_wasm::DEFAULT).expect("it can be written");
     let zeros = format!("sha256:{}", "0".repeat(64));
     let error = load(&path, Some(&zeros)).err().expect("another digest");
     let LoadError::Checksum { found, expected, .. } = &error else { panic!("{error}") };
@@ -238,7 +234,7 @@ fn a_spoilt_cache_is_a_miss() {
 fn a_policy_that_is_replaced_on_disk_counts_from_the_next_load() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.wasm");
-    fs::write(&path, jp_policy::policy::wasm::DEFAULT).expect("it can be written");
+    fs::write(&path, jp_policy_wasm::DEFAULT).expect("it can be written");
     let loaded = load(&path, None).expect("it loads");
     let settings = jp_policy_guest::Settings { tools: vec![], keys: vec![], options: vec![] };
     fs::write(&path, "something else").expect("it can be written");

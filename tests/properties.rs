@@ -2,16 +2,13 @@
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
-use jp_policy::{
+use jp_policy_core::{
     batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
-    config::{Guard, OnFault},
-    policy::{
-        Arguments, Blueprint, FaultKind, Native, Policy,
-        wasm::{Component, Engine},
-    },
+    policy::{Arguments, Blueprint, FaultKind, Guard, Native, OnFault, Policy},
     scheduler::{EventKind, Options, Scheduler, Settlement},
 };
 use jp_policy_guest::{Batch, Decision, Key, Settings, Tool, View};
+use jp_policy_wasm::{Component, Engine};
 use proptest::prelude::*;
 
 /// The default policy as a component; each answer is held against the native rules' to the same question.

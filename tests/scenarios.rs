@@ -5,13 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jp_policy::{
-    harness::{Scenario, judge},
-    policy::{
-        Blueprint, Native,
-        wasm::{Component, Engine},
-    },
-};
+use jp_policy_core::policy::{Blueprint, Native};
+use jp_policy_harness::{Scenario, judge};
+use jp_policy_wasm::{Component, Engine};
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder of scenarios is there") {

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use jp_policy::{
-    config::{Config, Source},
+use jp_policy_config::{Config, Source};
+use jp_policy_core::policy::Native;
+use jp_policy_mcp::gateway::{Clients, Desk, Handler, Ordered};
+use jp_policy_runtime::{
     coordinator::Nobody,
-    policy::Native,
-    serve::{Clients, Desk, Handler, Ordered},
-    server::{AnswerType, Invocation, Outcome, Progress, Question, Running, Stop, Terms, Tools},
+    tools::{AnswerType, Invocation, Outcome, Progress, Question, Running, Stop, Terms, Tools},
 };
 use rmcp::{serve_server, transport::async_rw::AsyncRwTransport};
 use serde_json::{Value as Json, json};
@@ -60,7 +60,7 @@ impl Tools for Notes {
             }
             if &*invocation.tool == "hangs" {
                 stop.gently.cancelled().await;
-                return jp_policy::server::Ran {
+                return jp_policy_runtime::tools::Ran {
                     stopped: true,
                     ..Outcome::error("stopped").into()
                 };

@@ -5,7 +5,7 @@
 //! what it does, and no process, file or open file is left.
 //!
 //! It ends after `SOAK_SECONDS` (20 by default) or `SOAK_BATCHES`, whichever comes first, and says its seed:
-//! `SOAK_SEED=... cargo test -p jp-policy --test soak` plays the same batches again.
+//! `SOAK_SEED=... cargo test -p jp-policy-tests --test soak` plays the same batches again.
 
 #![cfg(target_os = "linux")]
 
@@ -22,18 +22,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
-    coordinator::{Coordinator, Finished, Handle, Nobody, Observer, Setup, Snapshot, Status},
-    message::Request,
-    policy::{
-        Blueprint, Native,
-        wasm::{Component, Engine},
-    },
+    policy::{Blueprint, Native},
+    request::Request,
     scheduler::{Event, EventKind},
-    server::{Server, Workspace},
 };
+use jp_policy_runtime::{
+    coordinator::{Coordinator, Finished, Handle, Nobody, Observer, Setup, Snapshot, Status},
+    tools::{Server, Workspace},
+};
+use jp_policy_wasm::{Component, Engine};
 use serde_json::json;
 
 /// Batches that are lived through at the same time: most of what they do is waiting.

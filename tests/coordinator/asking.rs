@@ -2,13 +2,11 @@
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
-use jp_policy::{
-    batch::Carried,
-    config::{Config, Source},
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{batch::Carried, policy::Native, request::Request};
+use jp_policy_runtime::{
     coordinator::{Coordinator, Finished, People, Prompt, Reply, Setup, Status},
-    message::Request,
-    policy::Native,
-    server::{AnswerType, Invocation, Outcome, Question, Ran, Running, Stop, Terms, Tools},
+    tools::{AnswerType, Invocation, Outcome, Question, Ran, Running, Stop, Terms, Tools},
 };
 use serde_json::{Value as Json, json};
 use tokio::{

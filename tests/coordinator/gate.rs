@@ -5,14 +5,16 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::{Carried, End},
-    config::{Config, Source},
-    coordinator::{Coordinator, Finished, Nobody, Observer, Setup, Snapshot},
-    message::Request,
     policy::Native,
+    request::Request,
     scheduler::{Event, EventKind},
-    server::{Invocation, Outcome, Running, Stop, Terms, Tools},
+};
+use jp_policy_runtime::{
+    coordinator::{Coordinator, Finished, Nobody, Observer, Setup, Snapshot},
+    tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
 };
 use serde_json::{Map, json};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use jp_policy::{
+use jp_policy_runtime::{
     coordinator::{Approval, Nobody, People, Prompt, Reply, Response, Status},
-    server::{AnswerType, Outcome, Question},
+    tools::{AnswerType, Outcome, Question},
 };
 use tokio::sync::{Mutex, oneshot};
 

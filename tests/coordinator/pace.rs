@@ -8,18 +8,18 @@ use std::{
     time::Duration,
 };
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
-    coordinator::{Coordinator, Finished, Nobody, Setup, Status},
-    message::Request,
-    policy::{
-        Arguments, Blueprint, FaultKind, Identity, Policy, Refusal,
-        wasm::{Budget, Component, Engine},
-    },
-    server::{Invocation, Outcome, Running, Stop, Terms, Tools},
+    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
+    request::Request,
 };
 use jp_policy_guest::{Batch, CallId, Decision, Settings, View};
+use jp_policy_runtime::{
+    coordinator::{Coordinator, Finished, Nobody, Setup, Status},
+    tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+};
+use jp_policy_wasm::{Budget, Component, Engine};
 
 /// A tool that is done as soon as it starts.
 struct Done;

@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
-    coordinator::{Coordinator, Nobody, Observer, People, Response, Setup, Snapshot},
-    message::Request,
     policy::Native,
+    request::Request,
     scheduler::{Event, EventKind},
-    server::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+};
+use jp_policy_runtime::{
+    coordinator::{Coordinator, Nobody, Observer, People, Response, Setup, Snapshot},
+    tools::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
 };
 use serde_json::json;
 use tokio::sync::{

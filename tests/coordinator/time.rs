@@ -8,15 +8,17 @@ use std::{
     time::Duration,
 };
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
-    coordinator::{Clock, Coordinator, Finished, Nobody, Setup},
-    message::Request,
     policy::{Blueprint, Native},
-    server::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+    request::Request,
 };
 use jp_policy_guest::{Batch, Decision, Error, Policy, Problem, Settings, View};
+use jp_policy_runtime::{
+    coordinator::{Clock, Coordinator, Finished, Nobody, Setup},
+    tools::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+};
 use tokio::time::{Instant, sleep};
 
 /// Each call takes as long as its argument says, and can be stopped.

@@ -1,6 +1,6 @@
 //! Answers that are an error, or that can't be read.
 
-use super::support::{AB, Case};
+use jp_policy_tests::support::{AB, Case};
 
 fn at_first(policy: &'static str, fault: &'static str) -> Case {
     let timelines =

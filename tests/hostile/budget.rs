@@ -1,8 +1,9 @@
 //! What costs too much: time, fuel, memory, tables, the stack.
 
-use jp_policy::policy::{FaultKind, wasm::Budget};
+use jp_policy_core::policy::FaultKind;
+use jp_policy_wasm::Budget;
 
-use super::support::{AB, ABC, AT_FIRST, Case, live, load, quick, short};
+use jp_policy_tests::support::{AB, ABC, AT_FIRST, Case, live, load, quick, short};
 
 /// Case 121: U has no key and is not touched.
 const AB_AND_U: &str = r#"

@@ -1,6 +1,6 @@
 //! Wake-ups: too soon, too often, never, and with every right.
 
-use super::support::{AB, ABC, Case, Life, live, load, quick};
+use jp_policy_tests::support::{AB, ABC, Case, Life, live, load, quick};
 
 /// Woken every millisecond without a use for it: the hundredth time it is out.
 #[test]

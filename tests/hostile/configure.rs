@@ -1,11 +1,9 @@
 //! What is found when a policy is given the settings of a batch: before any call runs.
 
-use jp_policy::{
-    config::{ConfigError, Source},
-    harness::{Scenario, SimulateError, judge},
-};
+use jp_policy_config::{ConfigError, Source};
+use jp_policy_harness::{Scenario, SimulateError, judge};
 
-use super::support::{ABC, live, load, quick};
+use jp_policy_tests::support::{ABC, live, load, quick};
 
 fn refused(policy: &str) -> SimulateError {
     let component = load(policy, quick()).expect("it can be loaded");

@@ -1,13 +1,13 @@
 //! Decisions that the batch or the guard does not allow, and odd ones that they do.
 
-use jp_policy::{
+use jp_policy_config::{Config, Source};
+use jp_policy_core::{
     batch::Carried,
-    config::{Config, Source},
     policy::{Arguments, Blueprint as _},
     scheduler::{EventKind, Options, Scheduler, Settlement},
 };
 
-use super::support::{ABC, AT_FIRST, AT_SECOND, Case, load, quick};
+use jp_policy_tests::support::{ABC, AT_FIRST, AT_SECOND, Case, load, quick};
 
 /// Case 125: the answer is void as a whole, the valid half too.
 #[test]

@@ -1,12 +1,10 @@
 //! Reasons that go wrong: they cost the explanation, not the policy.
 
-use jp_policy::{
-    config::{Config, Source},
-    policy::{Arguments, Blueprint as _},
-};
+use jp_policy_config::{Config, Source};
+use jp_policy_core::policy::{Arguments, Blueprint as _};
 use jp_policy_guest::{Batch, Call, Decision, State, Usage};
 
-use super::support::{load, quick};
+use jp_policy_tests::support::{load, quick};
 
 /// What it says about a parked call, asked twice, and what it releases then.
 fn explained(policy: &str) -> ([Option<String>; 2], Decision) {

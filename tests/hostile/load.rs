@@ -1,8 +1,8 @@
 //! What is found when a policy is loaded: before any call runs, and without a fault.
 
-use jp_policy::policy::wasm::LoadError;
+use jp_policy_wasm::LoadError;
 
-use super::support::{load, quick};
+use jp_policy_tests::support::{load, quick};
 
 fn refused(policy: &str) -> String {
     match load(policy, quick()) {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use jp_policy::policy::wasm::Budget;
+use jp_policy_wasm::Budget;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -13,7 +13,7 @@ use tracing::{
     subscriber::with_default,
 };
 
-use super::support::{ABC, AT_FIRST, Life, live, load, quick};
+use jp_policy_tests::support::{ABC, AT_FIRST, Life, live, load, quick};
 
 /// Lines of the policy's log: level, message and other fields.
 #[derive(Clone, Default)]

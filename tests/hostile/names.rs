@@ -1,8 +1,8 @@
 //! Names that are made for something else than to be read.
 
-use jp_policy::policy::Blueprint as _;
+use jp_policy_core::policy::Blueprint as _;
 
-use super::support::{ABC, Life, live, load, quick};
+use jp_policy_tests::support::{ABC, Life, live, load, quick};
 
 /// The name, and the fault that shows it.
 fn shown(policy: &str) -> (String, String) {

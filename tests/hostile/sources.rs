@@ -37,22 +37,21 @@ static UPDATED: LazyLock<()> = LazyLock::new(|| {
 });
 
 /// The component of a policy, as it is checked in.
-pub(crate) fn component(policy: &str) -> Vec<u8> {
+pub fn component(policy: &str) -> Vec<u8> {
     LazyLock::force(&UPDATED);
     let path = folder().join(format!("{policy}.wasm"));
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The faults that are right for a policy, by their words; none where it does nothing wrong.
-pub(crate) fn right_faults(policy: &str) -> Vec<String> {
+pub fn right_faults(policy: &str) -> Vec<String> {
     let text = read_text(&format!("{policy}.wat"));
     let faults = Source { name: policy.to_owned(), text }.header("fault");
     faults.split(" or ").filter(|word| *word != "none").map(str::to_owned).collect()
 }
 
 /// The names of all policies, sorted.
-#[allow(dead_code, reason = "not all who share this want them all")]
-pub(crate) fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     sources().into_iter().map(|source| source.name).collect()
 }
 
@@ -142,37 +141,47 @@ fn list() -> String {
     sources().iter().map(row).collect()
 }
 
-const AGAIN: &str = "run\n  UPDATE_HOSTILE=1 cargo test -p jp-policy --test hostile";
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[test]
-fn components_come_from_their_source() {
-    LazyLock::force(&UPDATED);
-    let same = |source: &Source| {
-        let checked_in = fs::read(folder().join(format!("{}.wasm", source.name)));
-        checked_in.is_ok_and(|checked_in| checked_in == source.component())
-    };
-    let different = sources().into_iter().filter(|source| !same(source)).map(|source| source.name);
-    let different: Vec<String> = different.collect();
-    assert!(different.is_empty(), "not what the source says: {}; {AGAIN}", different.join(", "));
-}
+    const AGAIN: &str = "run\n  UPDATE_HOSTILE=1 cargo test -p jp-policy-tests --lib";
 
-#[test]
-fn the_readme_lists_them_all() {
-    LazyLock::force(&UPDATED);
-    let readme = read_text("README.md");
-    let (_, listed) = readme.split_once(LIST).expect("the README has a list");
-    assert!(listed == list(), "the README lists others; {AGAIN}");
-}
+    #[test]
+    fn components_come_from_their_source() {
+        LazyLock::force(&UPDATED);
+        let same = |source: &Source| {
+            let checked_in = fs::read(folder().join(format!("{}.wasm", source.name)));
+            checked_in.is_ok_and(|checked_in| checked_in == source.component())
+        };
+        let different =
+            sources().into_iter().filter(|source| !same(source)).map(|source| source.name);
+        let different: Vec<String> = different.collect();
+        assert!(
+            different.is_empty(),
+            "not what the source says: {}; {AGAIN}",
+            different.join(", ")
+        );
+    }
 
-#[test]
-fn all_are_lived_through() {
-    let entries = fs::read_dir(folder()).expect("the folder is there");
-    let files = entries.map(|entry| entry.expect("it can be read").path());
-    let tests: String = files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| fs::read_to_string(path).expect("a test can be read"))
-        .collect();
-    let mut forgotten = sources().into_iter().map(|source| source.name).collect::<Vec<_>>();
-    forgotten.retain(|name| !tests.contains(&format!("\"{name}\"")));
-    assert_eq!(forgotten, Vec::<String>::new());
+    #[test]
+    fn the_readme_lists_them_all() {
+        LazyLock::force(&UPDATED);
+        let readme = read_text("README.md");
+        let (_, listed) = readme.split_once(LIST).expect("the README has a list");
+        assert!(listed == list(), "the README lists others; {AGAIN}");
+    }
+
+    #[test]
+    fn all_are_lived_through() {
+        let entries = fs::read_dir(folder()).expect("the folder is there");
+        let files = entries.map(|entry| entry.expect("it can be read").path());
+        let tests: String = files
+            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+            .map(|path| fs::read_to_string(path).expect("a test can be read"))
+            .collect();
+        let mut forgotten = sources().into_iter().map(|source| source.name).collect::<Vec<_>>();
+        forgotten.retain(|name| !tests.contains(&format!("\"{name}\"")));
+        assert_eq!(forgotten, Vec::<String>::new());
+    }
 }

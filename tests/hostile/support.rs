@@ -2,21 +2,20 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use jp_policy::{
-    config::Source,
-    harness::{Scenario, SimulateError, ends, responses, seconds, simulate, starts},
-    policy::{
-        Arguments, Blueprint, Fault, FaultKind, Identity, Policy, Refusal,
-        wasm::{Budget, Component, Engine, LoadError},
-    },
+use jp_policy_config::Source;
+use jp_policy_core::{
+    policy::{Arguments, Blueprint, Fault, FaultKind, Identity, Policy, Refusal},
     record::Record,
 };
 use jp_policy_guest::{Batch, CallId, Decision, Settings, View};
+use jp_policy_harness::{Scenario, SimulateError, simulate};
+use jp_policy_report::{ends, responses, seconds, starts};
+use jp_policy_wasm::{Budget, Component, Engine, LoadError};
 
-use super::sources;
+use crate::sources;
 
 /// Three calls of one key.
-pub(crate) const ABC: &str = r#"
+pub const ABC: &str = r#"
 conversation.tools.t.concurrency = 1
 call = [
     { name = "A", tool = "t", does = "3s" },
@@ -26,22 +25,23 @@ call = [
 "#;
 
 /// Two short calls of one key.
-pub(crate) const AB: &str = r#"
+pub const AB: &str = r#"
 conversation.tools.t.concurrency = 1
 call = [{ name = "A", tool = "t" }, { name = "B", tool = "t" }]
 "#;
 
 /// What comes next, after a batch.
-pub(crate) const NEXT: &str = r#"
+pub const NEXT: &str = r#"
 conversation.tools.t.concurrency = 1
 call = [{ name = "D", tool = "t" }]
 "#;
 
-pub(crate) static ENGINE: LazyLock<Engine> =
+/// What all of them are loaded by.
+pub static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new().expect("an engine can be made"));
 
 /// Little fuel, so that what loops is over soon, and time without end, so that a busy machine is no fault.
-pub(crate) fn quick() -> Budget {
+pub fn quick() -> Budget {
     Budget {
         fuel: 20_000_000,
         start_fuel: 20_000_000,
@@ -51,63 +51,68 @@ pub(crate) fn quick() -> Budget {
 }
 
 /// No lack of fuel, and little time.
-pub(crate) fn short() -> Budget {
+pub fn short() -> Budget {
     Budget { fuel: u64::MAX, time: Duration::from_millis(50), ..Budget::default() }
 }
 
-pub(crate) fn load(policy: &str, budget: Budget) -> Result<Component, LoadError> {
+/// Loads a policy by its name.
+pub fn load(policy: &str, budget: Budget) -> Result<Component, LoadError> {
     Component::from_bytes(&ENGINE, &format!("{policy}.wasm"), &sources::component(policy), budget)
 }
 
 /// Starts, ends and responses.
-pub(crate) type Timeline = [&'static str; 3];
+pub type Timeline = [&'static str; 3];
 
 /// The rules take over at the first question, or nothing starts.
-pub(crate) const AT_FIRST: [Timeline; 2] = [
+pub const AT_FIRST: [Timeline; 2] = [
     ["A@0 B@3 C@4", "A!3 B!4 C!5", "A ok@3, B ok@4, C ok@5"],
     ["", "", "A policy-fault@0, B policy-fault@0, C policy-fault@0"],
 ];
 
 /// They take over at the second, when A has ended, or nothing more starts.
-pub(crate) const AT_SECOND: [Timeline; 2] = [
+pub const AT_SECOND: [Timeline; 2] = [
     ["A@0 B@3 C@4", "A!3 B!4 C!5", "A ok@3, B ok@4, C ok@5"],
     ["A@0", "A!3", "A ok@3, B policy-fault@3, C policy-fault@3"],
 ];
 
 /// A policy, a batch, and what is right to come of them.
-pub(crate) struct Case {
-    pub(crate) policy: &'static str,
-    pub(crate) budget: Budget,
-    pub(crate) batch: &'static str,
-    pub(crate) guard: &'static str,
+pub struct Case {
+    /// The policy's name.
+    pub policy: &'static str,
+    /// What it may cost.
+    pub budget: Budget,
+    /// The calls, as a scenario has them.
+    pub batch: &'static str,
+    /// What is checked of its decisions.
+    pub guard: &'static str,
     /// With `on_fault` as `default`, and as `settle`.
-    pub(crate) timelines: [Timeline; 2],
+    pub timelines: [Timeline; 2],
     /// When, and what it did; empty: nothing that is a fault.
-    pub(crate) fault: &'static str,
+    pub fault: &'static str,
     /// What becomes of the next batch, which is one call: how many faults, and when it starts.
-    pub(crate) next: (usize, &'static str),
+    pub next: (usize, &'static str),
 }
 
 impl Case {
     /// A, B and C; it fails at the first question of every batch.
-    pub(crate) fn at_first(policy: &'static str, fault: &'static str) -> Self {
+    pub fn at_first(policy: &'static str, fault: &'static str) -> Self {
         let (budget, batch, guard) = (quick(), ABC, "limit");
         Self { policy, budget, batch, guard, timelines: AT_FIRST, fault, next: (1, "D@0") }
     }
 
     /// A, B and C; it fails when it is told that A has ended.
-    pub(crate) fn at_second(policy: &'static str, fault: &'static str) -> Self {
+    pub fn at_second(policy: &'static str, fault: &'static str) -> Self {
         Self { timelines: AT_SECOND, next: (0, "D@0"), ..Self::at_first(policy, fault) }
     }
 
     /// It does nothing that is a fault.
-    pub(crate) fn tame(policy: &'static str, batch: &'static str, timeline: Timeline) -> Self {
+    pub fn tame(policy: &'static str, batch: &'static str, timeline: Timeline) -> Self {
         let timelines = [timeline; 2];
         Self { batch, timelines, next: (0, "D@0"), ..Self::at_first(policy, "") }
     }
 
     /// Lives through the batch with both answers to a fault, and then through the next, all under one loaded policy.
-    pub(crate) fn check(&self) {
+    pub fn check(&self) {
         let Self { policy, guard, .. } = self;
         let component = load(policy, self.budget).expect("it can be loaded");
         for (on_fault, timeline) in ["default", "settle"].into_iter().zip(self.timelines) {
@@ -147,16 +152,20 @@ fn words_are_right(policy: &str, record: &Record) -> bool {
 
 /// What came of a batch.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Life {
-    pub(crate) starts: String,
-    pub(crate) ends: String,
-    pub(crate) responses: String,
+pub struct Life {
+    /// All starts.
+    pub starts: String,
+    /// All ends.
+    pub ends: String,
+    /// All responses.
+    pub responses: String,
     /// When and what.
-    pub(crate) faults: Vec<String>,
+    pub faults: Vec<String>,
 }
 
 impl Life {
-    pub(crate) fn of(record: &Record) -> Self {
+    /// Of a batch that has this record.
+    pub fn of(record: &Record) -> Self {
         let fault = |fault: &Fault| format!("{} s: {fault}", seconds(fault.at));
         Self {
             starts: starts(record),
@@ -168,11 +177,7 @@ impl Life {
 }
 
 /// Lives through a batch. `release` is the table `conversation.release`.
-pub(crate) fn live(
-    policy: &dyn Blueprint,
-    batch: &str,
-    release: &str,
-) -> Result<Record, SimulateError> {
+pub fn live(policy: &dyn Blueprint, batch: &str, release: &str) -> Result<Record, SimulateError> {
     let text = format!("conversation.release = {release}\n{batch}");
     let scenario = Scenario::parse(&Source::new("hostile.toml", text));
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));

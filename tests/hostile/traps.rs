@@ -1,12 +1,10 @@
 //! Traps: at any question, of any kind, also where the policy only takes a question or has given an answer.
 
-use jp_policy::{
-    config::Source,
-    harness::{Scenario, simulate},
-    policy::wasm::{Budget, Component, Engine},
-};
+use jp_policy_config::Source;
+use jp_policy_harness::{Scenario, simulate};
+use jp_policy_wasm::{Budget, Component, Engine};
 
-use super::support::{ABC, Case, live, load, quick};
+use jp_policy_tests::support::{ABC, Case, live, load, quick};
 
 const UNREACHABLE: &str = "0 s: trapped: wasm trap: wasm `unreachable` instruction executed";
 

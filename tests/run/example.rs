@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::support::{Dir, Program, files, path};
 
 fn example(path: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jp-rfd");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/jp-rfd");
     let path = folder.join(path).canonicalize();
     path.expect("the example is there")
 }

@@ -12,7 +12,7 @@ fn three() -> Dir {
     dir.tool("t", "concurrency = 1", "echo done");
     dir.batch(&json!([{ "id": "1", "name": "t" }, { "id": "2", "name": "t" }, { "id": "3", "name": "t" }]));
     let hostile =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/trap-at-the-second.wasm");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile/trap-at-the-second.wasm");
     let policy = std::fs::read(hostile).expect("the component is checked in");
     dir.write("policy.wasm", policy);
     dir

@@ -80,7 +80,7 @@ fn two_at_once_and_never_three() {
 
 #[test]
 fn the_default_policy_from_its_file_does_the_same() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies/default.wasm");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/default.wasm");
     in_pairs(Some(&path));
 }
 

@@ -19,7 +19,7 @@ pub(super) fn servers() -> Option<PathBuf> {
         );
     }
     // Cargo runs tests in the package's folder; the person who set the variable is in the workspace's.
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     Some(workspace.join(folder?).join("bin"))
 }
 

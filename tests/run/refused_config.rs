@@ -149,7 +149,7 @@ fn a_policy_that_is_something_else() {
 #[test]
 fn a_configured_policy_with_another_checksum() {
     let dir = fine();
-    dir.write("tools/policy.wasm", jp_policy::policy::wasm::DEFAULT);
+    dir.write("tools/policy.wasm", jp_policy_wasm::DEFAULT);
     let zeros = "0".repeat(64);
     dir.write("tools/release.toml", format!("conversation.release.policy = \"mine\"\n[plugins.wasm.mine]\npath = \"policy.wasm\"\nchecksum = \"sha256:{zeros}\"\n"));
     let said = refusal(&dir, dir.run());

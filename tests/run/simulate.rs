@@ -73,7 +73,7 @@ fn decisions_are_in_the_json_if_they_are_asked_for() {
 /// A policy that starts the last call first, where order is guarded.
 fn last_first() -> (Dir, [&'static str; 5]) {
     let dir = batch();
-    let hostile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile");
+    let hostile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile");
     let policy = std::fs::read(hostile.join("last-first.wasm")).expect("it is checked in");
     dir.write("policy.wasm", policy);
     dir.write("batch.toml", format!("{BATCH}[conversation.release]\nguard = \"order\"\n"));

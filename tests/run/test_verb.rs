@@ -131,7 +131,7 @@ fn what_is_not_there_is_wrong_use() {
 /// A scenario whose policy takes an hour, if it may.
 fn endless() -> Dir {
     let dir = Dir::new();
-    let hostile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile");
+    let hostile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile");
     dir.write("loop.wasm", fs::read(hostile.join("loop-at-once.wasm")).expect("it is checked in"));
     let plugin = "
         [conversation.release]

@@ -38,18 +38,14 @@ use std::{
     sync::Arc,
 };
 
-use jp_policy::{
-    harness::{
-        Extras,
-        check::{self, Plan, Progress},
-        suite,
-    },
-    policy::{
-        Blueprint, Native,
-        wasm::{Budget, Component, Engine},
-    },
-};
+use jp_policy_core::policy::{Blueprint, Native};
 use jp_policy_guest::Policy;
+use jp_policy_harness::{
+    Extras,
+    check::{self, Plan, Progress},
+    suite,
+};
+use jp_policy_wasm::{Budget, Component, Engine};
 
 /// Lives through all scenarios of a folder (or one file) with the policy as plain Rust.
 ///

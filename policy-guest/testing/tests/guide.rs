@@ -2,10 +2,9 @@
 
 use std::{fs, time::Duration};
 
-use jp_policy::{
-    config::{Config, Source},
-    policy::{FaultKind, Invalid, wasm::Budget},
-};
+use jp_policy_config::{Config, Source};
+use jp_policy_core::policy::{FaultKind, Invalid};
+use jp_policy_wasm::Budget;
 
 const GUIDE: &str = include_str!("../../../policies/README.md");
 
@@ -107,7 +106,7 @@ fn its_faults_are_said_so() {
         FaultKind::OverLimit { key: key(), limit: 1, running: 0, released: vec![0, 1] },
         FaultKind::OutOfOrder { key: key(), released: 1, before: 0 },
         FaultKind::Stall { parked: vec![0, 1] },
-        FaultKind::Spin { wakes: jp_policy::scheduler::SPIN_WAKES },
+        FaultKind::Spin { wakes: jp_policy_core::scheduler::SPIN_WAKES },
     ];
     for fault in faults {
         let row = format!("| `{}` | `{fault}`", fault.word());

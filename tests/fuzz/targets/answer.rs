@@ -5,11 +5,9 @@
 
 use std::{sync::OnceLock, time::Duration};
 
-use jp_policy::{
-    config::Source,
-    harness::{Scenario, simulate},
-    policy::wasm::{Budget, Component, Engine},
-};
+use jp_policy_config::Source;
+use jp_policy_harness::{Scenario, simulate};
+use jp_policy_wasm::{Budget, Component, Engine};
 use libfuzzer_sys::fuzz_target;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;

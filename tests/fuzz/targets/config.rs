@@ -2,10 +2,8 @@
 //! in the text.
 #![no_main]
 
-use jp_policy::{
-    config::{Config, ConfigError, Diagnostic, Layer, Layers, Source},
-    harness::Scenario,
-};
+use jp_policy_config::{Config, ConfigError, Diagnostic, Layer, Layers, Source};
+use jp_policy_harness::Scenario;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -3,11 +3,9 @@
 
 use std::{sync::OnceLock, time::Duration};
 
-use jp_policy::{
-    config::Source,
-    harness::{Scenario, simulate},
-    policy::wasm::{Budget, Component, DEFAULT, Engine},
-};
+use jp_policy_config::Source;
+use jp_policy_harness::{Scenario, simulate};
+use jp_policy_wasm::{Budget, Component, DEFAULT, Engine};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -47,7 +47,7 @@ mod threads {
     }
 }
 
-#[path = "../../../host/src/policy/wasm/ticker.rs"]
+#[path = "../../../host/wasm/src/ticker.rs"]
 mod ticker;
 
 use threads::Arc;

@@ -139,7 +139,7 @@ impl Dir {
 
 /// A file of this repository.
 pub(crate) fn repository(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// All files of a folder and the folders in it, with their bytes.

@@ -3,7 +3,7 @@
 //! It is no member of the workspace: the validator would change with which features half of the host's dependencies are built.
 #![cfg(test)]
 
-use jp_policy::config::{Config, ConfigError, Source, schema};
+use jp_policy_config::{Config, ConfigError, Source, schema};
 use serde_json::Value as Json;
 
 fn validator() -> jsonschema::Validator {

@@ -1,0 +1,141 @@
+//! Reads typed values out of a table of a document and collects everything that is wrong with it.
+
+use super::{
+    diagnostic::{Diagnostic, nearest},
+    node::{Entry, Node, Table, Value},
+    source::{Located, Place},
+};
+
+/// A table that is being read: each field is taken by name, what nobody took is unknown.
+pub struct Reader<'a> {
+    /// How messages call the table, for instance "tool `fs_edit`".
+    pub what: String,
+    fields: Table,
+    known: Vec<&'static str>,
+    /// Where what is wrong goes.
+    pub problems: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads a value that must be a table.
+    pub fn new(
+        what: impl Into<String>,
+        node: Node,
+        problems: &'a mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let what = what.into();
+        match node.value {
+            Value::Table(fields) => Some(Self { what, fields, known: Vec::new(), problems }),
+            other => {
+                problems.push(wrong_kind(&what, "a table", &other, &node.place));
+                None
+            }
+        }
+    }
+
+    /// Takes a field as it is.
+    ///
+    /// It stays in the table, empty: to close the gap would cost more than to read the field.
+    pub fn take(&mut self, name: &'static str) -> Option<Entry> {
+        self.known.push(name);
+        let entry = self.fields.get_mut(name)?;
+        let value = std::mem::replace(&mut entry.node.value, Value::Null);
+        if matches!(value, Value::Null) {
+            return None;
+        }
+        let node = Node { value, place: entry.node.place.clone() };
+        Some(Entry { name: entry.name.clone(), node })
+    }
+
+    /// Takes a field that must be a string.
+    pub fn string(&mut self, name: &'static str) -> Option<Located<String>> {
+        self.typed(name, "a string", |value| match value {
+            Value::String(text) => Ok(text),
+            other => Err(other),
+        })
+    }
+
+    /// Takes a field that must be a boolean.
+    pub fn boolean(&mut self, name: &'static str) -> Option<Located<bool>> {
+        self.typed(name, "a boolean", |value| match value {
+            Value::Bool(value) => Ok(value),
+            other => Err(other),
+        })
+    }
+
+    /// Takes a field that must be one of a few words.
+    pub fn word<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<Located<T>> {
+        let text = self.string(name)?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
+            return Some(text.map(|_| *value));
+        }
+        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let problem = Diagnostic::error(format!(
+            "{}: `{name}` is {}, expected one of {}",
+            self.what,
+            Value::String(text.value.clone()).quote(),
+            list.join(", ")
+        ))
+        .at(&text.place, "not one of these");
+        self.problems.push(match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
+            Some(word) => problem.help(format!("did you mean \"{word}\"?")),
+            None => problem,
+        });
+        None
+    }
+
+    fn typed<T>(
+        &mut self,
+        name: &'static str,
+        expected: &str,
+        read: impl FnOnce(Value) -> Result<T, Value>,
+    ) -> Option<Located<T>> {
+        let Node { value, place } = self.take(name)?.node;
+        match read(value) {
+            Ok(value) => Some(Located { value, place }),
+            Err(other) => {
+                let what = format!("{}: `{name}`", self.what);
+                self.problems.push(wrong_kind(&what, expected, &other, &place));
+                None
+            }
+        }
+    }
+
+    /// Names that are known and not read here.
+    pub fn ignore(&mut self, names: &[&'static str]) {
+        for name in names {
+            self.take(name);
+        }
+    }
+
+    /// Warns of what nobody took.
+    pub fn finish(self) {
+        let Self { what, fields, known, problems } = self;
+        for (name, entry) in fields.into_iter().filter(|(name, _)| !known.contains(&name.as_str()))
+        {
+            let problem =
+                Diagnostic::warning(format!("{what}: unknown field `{}`", name.escape_debug()))
+                    .at(&entry.name, "it has no effect");
+            problems.push(match nearest(&name, known.iter().copied()) {
+                Some(known) => problem.help(format!("did you mean `{known}`?")),
+                None => problem,
+            });
+        }
+    }
+
+    /// What is left.
+    pub fn rest(self) -> impl Iterator<Item = (String, Entry)> + use<> {
+        let Self { fields, known, .. } = self;
+        fields.into_iter().filter(move |(name, _)| !known.contains(&name.as_str()))
+    }
+}
+
+/// "`what` is 3 (an integer), expected a string".
+pub fn wrong_kind(what: &str, expected: &str, found: &Value, place: &Place) -> Diagnostic {
+    Diagnostic::error(format!(
+        "{what} is {} ({}), expected {expected}",
+        found.quote(),
+        found.kind()
+    ))
+    .at(place, format!("expected {expected}"))
+}

@@ -1,0 +1,212 @@
+//! How a batch came to where it stands, and the scenario that lives through the same again.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use jp_policy_config::Config;
+use jp_policy_core::batch::{CallId, Instant};
+
+use super::batches::{Shape, label, tool};
+use crate::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+
+/// Something that happens to a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// The next call comes in.
+    Arrive(CallId),
+    /// A person approves it.
+    Approve(CallId),
+    /// A person rejects it.
+    Reject(CallId),
+    /// Its execution ends.
+    End {
+        call: CallId,
+        failed: bool,
+    },
+    /// Its execution asks something.
+    Ask(CallId),
+    /// It has its answer.
+    Answer(CallId),
+    /// A stopped execution of it is gone.
+    Gone(CallId),
+    Cancel,
+    Restart,
+    /// The policy's wake-up is due.
+    Wake,
+    /// What has happened at this instant is over: the policy is asked.
+    Decide,
+}
+
+/// One step of a history, with those before it.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) at: Instant,
+    pub(super) action: Action,
+    /// Calls that were started by it.
+    pub(super) released: Vec<CallId>,
+    pub(super) before: History,
+}
+
+/// Where a state comes from; none: it is the first.
+pub(super) type History = Option<Arc<Step>>;
+
+/// How long an execution goes on that nothing ends.
+const ON: Instant = 10_000_000_000;
+
+/// The scenario of a history that ended at this time.
+pub(super) fn scenario(
+    history: &History,
+    shape: &Shape,
+    config: Config,
+    until: Instant,
+) -> Scenario {
+    let mut steps = Vec::new();
+    let mut step = history.as_ref();
+    while let Some(this) = step {
+        steps.push(this);
+        step = this.before.as_ref();
+    }
+    let mut tale = Tale::default();
+    for step in steps.into_iter().rev() {
+        tale.tell(step);
+    }
+    let calls = tale.calls.into_iter().map(|(id, call)| {
+        let place = id as usize;
+        call.spec(label(place), tool(shape.calls.get(place).copied().flatten()), id, until)
+    });
+    Scenario {
+        title: String::new(),
+        config: Ok(config),
+        earlier: Vec::new(),
+        calls: calls.collect(),
+        events: tale.events,
+        complete: None,
+        expect: Expect::default(),
+    }
+}
+
+#[derive(Default)]
+struct Tale {
+    calls: BTreeMap<CallId, CallTale>,
+    events: Vec<ScenarioEvent>,
+}
+
+#[derive(Default)]
+struct CallTale {
+    arrives: Instant,
+    approved: Vec<Instant>,
+    rejected: Option<Instant>,
+    answered: Vec<Instant>,
+    gone: Vec<Instant>,
+    runs: Vec<Behaviour>,
+    /// Since when the phase runs that runs now.
+    since: Option<Instant>,
+    /// An execution of it has not ended.
+    live: bool,
+    /// One was told to stop and is not gone.
+    stops: bool,
+}
+
+impl Tale {
+    fn tell(&mut self, step: &Step) {
+        let at = step.at;
+        match step.action {
+            Action::Arrive(call) => self.call(call).arrives = at,
+            Action::Approve(call) => self.call(call).approved.push(at),
+            Action::Reject(call) => self.call(call).rejected = Some(at),
+            Action::End { call, failed } => {
+                let call = self.call(call);
+                call.live = false;
+                call.phase(at, false, failed);
+            }
+            Action::Ask(call) => self.call(call).phase(at, true, false),
+            Action::Answer(call) => {
+                let call = self.call(call);
+                call.answered.push(at);
+                call.since = Some(at);
+            }
+            Action::Gone(call) => {
+                let call = self.call(call);
+                call.gone.push(at);
+                call.stops = false;
+            }
+            Action::Cancel => {
+                self.stop();
+                self.events.push(ScenarioEvent::Cancel(at));
+            }
+            Action::Restart => {
+                self.stop();
+                self.events.push(ScenarioEvent::Restart(at));
+            }
+            Action::Wake | Action::Decide => {}
+        }
+        for &call in &step.released {
+            let call = self.call(call);
+            // What runs on as nobody's since a restart has its behaviour already, or never had another.
+            call.on(at);
+            call.runs.push(Behaviour { phases: Vec::new(), fails: false });
+            call.since = Some(at);
+            call.live = true;
+        }
+    }
+
+    /// All that runs is told to stop.
+    fn stop(&mut self) {
+        for call in self.calls.values_mut().filter(|call| call.live) {
+            call.stops = true;
+            call.live = false;
+        }
+    }
+
+    fn call(&mut self, call: CallId) -> &mut CallTale {
+        self.calls.entry(call).or_default()
+    }
+}
+
+impl CallTale {
+    fn phase(&mut self, at: Instant, asks: bool, fails: bool) {
+        if let (Some(since), Some(run)) = (self.since.take(), self.runs.last_mut()) {
+            run.phases.push(Phase { takes: at - since, asks });
+            run.fails = fails;
+        }
+    }
+
+    /// The run that runs goes on for longer than anybody looks.
+    fn on(&mut self, until: Instant) {
+        if let Some(since) = self.since {
+            self.phase(since.max(until) + ON, false, false);
+        } else if let Some(run) = self.runs.last_mut()
+            && run.phases.last().is_some_and(|phase| phase.asks)
+        {
+            run.phases.push(Phase { takes: ON, asks: false });
+        }
+    }
+
+    fn spec(mut self, label: String, tool: String, parent: u32, until: Instant) -> CallSpec {
+        self.on(until);
+        if self.stops {
+            self.gone.push(until + ON);
+        }
+        let decision = match self.rejected {
+            Some(at) => PersonEvent::NotRun(at),
+            None if self.approved.is_empty() => PersonEvent::Never,
+            None => PersonEvent::Approved(self.approved),
+        };
+        if self.runs.is_empty() {
+            let phases = vec![Phase { takes: 1_000_000_000, asks: false }];
+            self.runs.push(Behaviour { phases, fails: false });
+        }
+        CallSpec {
+            label,
+            tool,
+            parent,
+            arguments: "{}".to_owned(),
+            arrives: self.arrives,
+            decision,
+            runs: self.runs,
+            answered: self.answered,
+            answered_after: Vec::new(),
+            reviewed: None,
+            gone: self.gone,
+        }
+    }
+}
