@@ -17,7 +17,7 @@ pub(super) const FOLDER: &str = "sdk/jp-policy-guest";
 const GUIDE: &str = r#"
 /// The author's guide: its snippets compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../../policies/README.md")]
+#[doc = include_str!("../../policies/README.md")]
 struct Guide;
 "#;
 

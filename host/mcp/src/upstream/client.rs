@@ -53,7 +53,7 @@ impl ClientHandler for Client {
         capabilities.elicitation = Some(forms);
         ClientConfig::new(
             capabilities,
-            Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            Implementation::new("jp-policy", env!("CARGO_PKG_VERSION")),
         )
         // The last one in which a question is a request of its own, to be answered while the call is open.
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
