@@ -106,7 +106,7 @@ impl Layers {
     /// let explanation = layers.explain("tools.a.concurrency")?;
     /// assert_eq!(explanation.value.as_deref(), Some("{ key = \"a\", limit = 2 }"));
     /// assert_eq!(explanation.winners[1].layer, Layer::CliCfg);
-    /// # Ok::<(), crate::ExplainError>(())
+    /// # Ok::<(), jp_policy_config::ExplainError>(())
     /// ```
     pub fn explain(&self, key: &str) -> Result<Explanation, ExplainError> {
         let names = self.names();

@@ -74,7 +74,7 @@ impl Layer {
 /// let config = layers.build()?;
 /// let concurrency = config.tools["a"].concurrency.as_ref().unwrap();
 /// assert_eq!((concurrency.key.as_str(), concurrency.limit), ("shared", 4));
-/// # Ok::<(), crate::ConfigError>(())
+/// # Ok::<(), jp_policy_config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Layers {

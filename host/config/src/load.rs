@@ -55,7 +55,7 @@ impl Config {
     /// let settings = config.settings();
     /// assert_eq!(settings.keys[0].name, "git");
     /// assert_eq!(settings.keys[0].limit, 1);
-    /// # Ok::<(), crate::ConfigError>(())
+    /// # Ok::<(), jp_policy_config::ConfigError>(())
     /// ```
     pub fn from_sources(sources: &[Source]) -> Result<Self, ConfigError> {
         let mut layers = Layers::default();

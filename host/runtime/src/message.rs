@@ -48,9 +48,9 @@ pub enum MessageError {
 ///     { "type": "text", "text": "Let me look." },
 ///     { "type": "tool_use", "id": "toolu_1", "name": "read", "input": { "path": "a" } }
 /// ] }"#;
-/// let requests = crate::message::parse(text)?;
+/// let requests = jp_policy_runtime::message::parse(text)?;
 /// assert_eq!(&*requests.calls[0].name, "read");
-/// # Ok::<(), crate::message::MessageError>(())
+/// # Ok::<(), jp_policy_runtime::message::MessageError>(())
 /// ```
 pub fn parse(text: &str) -> Result<Requests, MessageError> {
     let message: Json = serde_json::from_str(text)?;

@@ -16,6 +16,7 @@ use crate::{
 impl Scheduler {
     /// A scheduler in the same state whose policy is away: it has to be lent one that decides as this one's does before it is
     /// asked. Events that nobody has taken stay here.
+    #[must_use]
     pub fn fork(&self) -> Self {
         Self {
             batch: self.batch.clone(),

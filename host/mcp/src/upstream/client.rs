@@ -51,12 +51,9 @@ impl ClientHandler for Client {
         let mut capabilities = ClientCapabilities::default();
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         capabilities.elicitation = Some(forms);
-        ClientConfig::new(
-            capabilities,
-            Implementation::new("jp-policy", env!("CARGO_PKG_VERSION")),
-        )
-        // The last one in which a question is a request of its own, to be answered while the call is open.
-        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        ClientConfig::new(capabilities, Implementation::new("jp-policy", env!("CARGO_PKG_VERSION")))
+            // The last one in which a question is a request of its own, to be answered while the call is open.
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn create_elicitation(

@@ -108,8 +108,11 @@ impl Handle {
 /// ```
 /// # use std::sync::Arc;
 /// # use jp_policy_config::{Config, Source};
-/// # use jp_policy_core::{batch::Carried, request::Request, policy::Native};
-/// # use jp_policy_runtime::{coordinator::{Coordinator, Nobody, Setup}, tools::{Server, Workspace}};
+/// # use jp_policy_core::{batch::Carried, policy::Native, request::Request};
+/// # use jp_policy_runtime::{
+/// #     coordinator::{Coordinator, Nobody, Setup},
+/// #     tools::{Server, Workspace},
+/// # };
 /// # let text = "conversation.tools.echo = { run = 'unattended', command = 'echo {{tool.arguments.n}}', concurrency = 1 }";
 /// # let config = Config::from_sources(&[Source::new("tools.toml", text)])?;
 /// # let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };

@@ -17,7 +17,11 @@ use super::{ArgumentError, Definition, Host, OPERATIONS, Outcome, Spooled, Stop}
 ///
 /// use jp_policy_config::{Config, Source};
 /// use jp_policy_core::{batch::Carried, policy::Native};
-/// use jp_policy_runtime::{coordinator::{Coordinator, Nobody, Setup}, message, tools::{Invocation, Outcome, Running, Stop, Terms, Tools}};
+/// use jp_policy_runtime::{
+///     coordinator::{Coordinator, Nobody, Setup},
+///     message,
+///     tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+/// };
 ///
 /// /// One tool, a function of this program.
 /// struct Adder;
