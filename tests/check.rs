@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use jp_policy_config::Source;
-use jp_policy_core::policy::{Blueprint, Native};
+use jp_policy_core::policy::{Native, PolicyFactory};
 use jp_policy_guest::{
     Batch, Decision, Error, Policy, Problem, Settings, State, Usage, View, rules::release,
 };
@@ -27,10 +27,10 @@ fn three(rules: bool) -> Plan {
     Plan { calls: 3, keys: 1, limits: vec![1], ..plan(rules) }
 }
 
-fn checked(blueprint: impl Blueprint + 'static, plan: &Plan) -> Report {
-    let blueprint: Arc<dyn Blueprint> = Arc::new(blueprint);
+fn checked(factory: impl PolicyFactory + 'static, plan: &Plan) -> Report {
+    let factory: Arc<dyn PolicyFactory> = Arc::new(factory);
     let progress = Arc::new(Progress::default());
-    check(&blueprint, plan, &progress).unwrap_or_else(|error| panic!("{error}"))
+    check(&factory, plan, &progress).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What refutes the policy: the sentence, and the batch. Lived through again, the batch shows the same fault.
@@ -342,10 +342,10 @@ fn hostile_components_are_refuted() {
             // Refused before anything could be checked.
             continue;
         };
-        let blueprint: Arc<dyn Blueprint> = Arc::new(policy);
+        let factory: Arc<dyn PolicyFactory> = Arc::new(policy);
         let word = |calls, rules| {
             let plan = Plan { calls, keys: 1, limits: vec![1], timed: 0, random: 2, ..plan(rules) };
-            match check(&blueprint, &plan, &Arc::default()) {
+            match check(&factory, &plan, &Arc::default()) {
                 Ok(Report { refutation: Some(refutation), .. }) => refutation.violation.word(),
                 Ok(_) => "none",
                 Err(_) => "settings",

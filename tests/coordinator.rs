@@ -21,17 +21,20 @@ use std::{
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::Carried,
-    policy::{Arguments, Blueprint, FaultKind, Identity, Native, Policy, Refusal},
+    policy::{Arguments, FaultKind, Identity, Native, Policy, PolicyFactory, Refusal},
     scheduler::{Event, EventKind},
+};
+use jp_policy_core::{
+    prompt::{Approval, Prompt, Reply},
+    response::{Response, Status},
 };
 use jp_policy_guest::{Batch, Decision, Settings, View};
 use jp_policy_runtime::{
     coordinator::{
-        Approval, Coordinator, Finished, Handle, Nobody, Observer, People, Prompt, Reply, Response,
-        Setup, Snapshot, Status,
+        AutoPrompter, Coordinator, Finished, Handle, Observer, Prompter, Setup, Snapshot,
     },
     message::{self, Requests},
-    tools::{Server, Workspace},
+    tools::{LocalTools, Workspace},
 };
 use jp_policy_wasm::{Component, Engine};
 use serde_json::{Value as Json, json};
@@ -39,27 +42,32 @@ use serde_json::{Value as Json, json};
 /// People that reply as a function says, one prompt after the other.
 struct Scripted<F>(Mutex<F>);
 
-impl<F: FnMut(&Prompt) -> Reply + Send> People for Scripted<F> {
+impl<F: FnMut(&Prompt) -> Reply + Send> Prompter for Scripted<F> {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         let reply = (self.0.lock().expect("no test panics here"))(&prompt);
         Box::pin(std::future::ready(reply))
     }
 }
 
-fn scripted(reply: impl FnMut(&Prompt) -> Reply + Send + 'static) -> Arc<dyn People> {
+fn scripted(reply: impl FnMut(&Prompt) -> Reply + Send + 'static) -> Arc<dyn Prompter> {
     Arc::new(Scripted(Mutex::new(reply)))
 }
 
-fn run(config: &str, batch: &Json, people: Arc<dyn People>, blueprint: &dyn Blueprint) -> Finished {
+fn run(
+    config: &str,
+    batch: &Json,
+    people: Arc<dyn Prompter>,
+    factory: &dyn PolicyFactory,
+) -> Finished {
     let config = Config::from_sources(&[Source::new("tools.toml", config)])
         .expect("the configuration holds");
     let Requests { calls, .. } = message::parse(&batch.to_string()).expect("the batch is one");
     let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
     let setup = Setup {
         config: &config,
-        server: Arc::new(Server::new(&config, workspace)),
-        blueprint,
-        people,
+        tools: Arc::new(LocalTools::new(&config, workspace)),
+        factory,
+        prompter: people,
         timeout: None,
         carried: Carried::default(),
     };
@@ -76,8 +84,8 @@ fn component() -> Component {
     Component::embedded(&engine).expect("the default component loads")
 }
 
-fn nobody() -> Arc<dyn People> {
-    Arc::new(Nobody { approve: true })
+fn nobody() -> Arc<dyn Prompter> {
+    Arc::new(AutoPrompter { approve: true })
 }
 
 fn contents(responses: &[Response]) -> Vec<(&str, Status, &str)> {
@@ -226,7 +234,7 @@ struct Thinking {
     _open: Sender<()>,
 }
 
-impl Blueprint for Thinks {
+impl PolicyFactory for Thinks {
     fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -290,7 +298,7 @@ fn a_policy_that_hangs_blocks_nothing_but_releases() {
     let batch =
         json!([{ "id": "A", "name": "t" }, { "id": "B", "name": "t" }, { "id": "U", "name": "u" }]);
     let (asked, second) = channel::<()>();
-    let blueprint = Thinks {
+    let factory = Thinks {
         identity: Identity { name: "thinks".into(), digest: None },
         asked: Arc::new(Mutex::new(Some(asked))),
     };
@@ -303,9 +311,9 @@ fn a_policy_that_hangs_blocks_nothing_but_releases() {
     let workspace = Workspace { root: folder.path().to_owned(), ..Workspace::default() };
     let setup = Setup {
         config: &config,
-        server: Arc::new(Server::new(&config, workspace)),
-        blueprint: &blueprint,
-        people: nobody(),
+        tools: Arc::new(LocalTools::new(&config, workspace)),
+        factory: &factory,
+        prompter: nobody(),
         timeout: None,
         carried: Carried::default(),
     };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use jp_policy_config::Source;
-use jp_policy_core::policy::{Arguments, Blueprint as _, FaultKind, Policy, Refusal};
+use jp_policy_core::policy::{Arguments, FaultKind, Policy, PolicyFactory as _, Refusal};
 use jp_policy_guest::{
     Batch, Call, CallId, Decision, Field, Instant, Key, KeyIndex, Problem, Settings, State, Usage,
     Value,

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use jp_policy::build::componentize;
-use jp_policy_core::policy::{Arguments, Blueprint as _};
+use jp_policy_core::policy::{Arguments, PolicyFactory as _};
 use jp_policy_wasm::{Budget, Component, Engine, LoadError};
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;

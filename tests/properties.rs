@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::OnceLock};
 
 use jp_policy_core::{
     batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
-    policy::{Arguments, Blueprint, FaultKind, Guard, Native, OnFault, Policy},
+    policy::{Arguments, FaultKind, Guard, Native, OnFault, Policy, PolicyFactory},
     scheduler::{EventKind, Options, Scheduler, Settlement},
 };
 use jp_policy_guest::{Batch, Decision, Key, Settings, Tool, View};
@@ -36,8 +36,8 @@ fn both(settings: &Settings) -> Box<dyn Policy> {
         let engine = Engine::new().expect("an engine can be made");
         Component::embedded(&engine).expect("the default component loads")
     });
-    let make = |blueprint: &dyn Blueprint| {
-        blueprint.instantiate(settings, Arguments::default()).expect("the settings are taken")
+    let make = |factory: &dyn PolicyFactory| {
+        factory.instantiate(settings, Arguments::default()).expect("the settings are taken")
     };
     Box::new(Both { component: make(component), native: make(&Native::rules()) })
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jp_policy_core::policy::{Blueprint, Native};
+use jp_policy_core::policy::{Native, PolicyFactory};
 use jp_policy_harness::{Scenario, judge};
 use jp_policy_wasm::{Component, Engine};
 
@@ -23,7 +23,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 #[test]
 fn every_scenario_comes_out_with_both_policies() {
     let engine = Engine::new().expect("an engine can be made");
-    let policies: [(&str, Box<dyn Blueprint>); 2] = [
+    let policies: [(&str, Box<dyn PolicyFactory>); 2] = [
         ("component", Box::new(Component::embedded(&engine).expect("the default component loads"))),
         ("native", Box::new(Native::rules())),
     ];

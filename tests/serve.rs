@@ -4,10 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use jp_policy_config::{Config, Source};
 use jp_policy_core::policy::Native;
+use jp_policy_core::{
+    catalog::Terms,
+    outcome::{AnswerType, Outcome, Question},
+};
 use jp_policy_mcp::gateway::{Clients, Desk, Handler, Ordered};
 use jp_policy_runtime::{
-    coordinator::Nobody,
-    tools::{AnswerType, Invocation, Outcome, Progress, Question, Running, Stop, Terms, Tools},
+    coordinator::AutoPrompter,
+    tools::{Invocation, Progress, Running, Stop, Tools},
 };
 use rmcp::{serve_server, transport::async_rw::AsyncRwTransport};
 use serde_json::{Value as Json, json};
@@ -142,7 +146,7 @@ fn desk_with(approvals: bool) -> (Arc<Desk>, Arc<Mutex<Vec<u64>>>) {
 fn desk_of(begun: Arc<Mutex<Vec<u64>>>, changes: watch::Sender<()>, approvals: bool) -> Arc<Desk> {
     let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)]).expect("it holds");
     let tools = Arc::new(Notes { config: config.clone(), begun, changes });
-    let clients = Arc::new(Clients::new(Arc::new(Nobody { approve: !approvals }), approvals));
+    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: !approvals }), approvals));
     let desk = Desk::new(Arc::new(config), tools, Arc::new(Native::rules()), clients, None);
     desk.expect("the rules take everything")
 }

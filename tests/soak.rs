@@ -23,15 +23,16 @@ use std::{
 };
 
 use jp_policy_config::{Config, Source};
+use jp_policy_core::response::Status;
 use jp_policy_core::{
     batch::Carried,
-    policy::{Blueprint, Native},
+    policy::{Native, PolicyFactory},
     request::Request,
     scheduler::{Event, EventKind},
 };
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Finished, Handle, Nobody, Observer, Setup, Snapshot, Status},
-    tools::{Server, Workspace},
+    coordinator::{AutoPrompter, Coordinator, Finished, Handle, Observer, Setup, Snapshot},
+    tools::{LocalTools, Workspace},
 };
 use jp_policy_wasm::{Component, Engine};
 use serde_json::json;
@@ -153,14 +154,14 @@ fn live(
     fs::create_dir(&folder).expect("a folder");
     let plan = Plan::random(&mut random);
     let rules = Native::rules();
-    let blueprint: &dyn Blueprint = if random.bool() { component } else { &rules };
+    let factory: &dyn PolicyFactory = if random.bool() { component } else { &rules };
     let config = Config::from_sources(&[Source::new("tools.toml", tools())]).expect("it holds");
     let workspace = Workspace { root: folder.clone(), ..Workspace::default() };
     let setup = Setup {
         config: &config,
-        server: Arc::new(Server::new(&config, workspace)),
-        blueprint,
-        people: Arc::new(Nobody { approve: true }),
+        tools: Arc::new(LocalTools::new(&config, workspace)),
+        factory,
+        prompter: Arc::new(AutoPrompter { approve: true }),
         timeout: Some(TIMEOUT),
         carried: Carried::default(),
     };

@@ -19,13 +19,14 @@ use futures_util::StreamExt as _;
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::Carried,
-    policy::{Blueprint, Native},
+    policy::{Native, PolicyFactory},
     request::Request,
 };
+use jp_policy_core::{catalog::Terms, outcome::Outcome, response::Status};
 use jp_policy_guest::rules::Rules;
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Nobody, Setup, Status},
-    tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+    coordinator::{AutoPrompter, Coordinator, Setup},
+    tools::{Invocation, Running, Stop, Tools},
 };
 use jp_policy_wasm::{Component, Engine};
 use serde_json::json;
@@ -164,7 +165,7 @@ async fn nothing() -> String {
 fn coordinator(
     runtime: &Runtime,
     setting: &Arc<Setting>,
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
     length: usize,
 ) -> Duration {
     let requests: Vec<Request> = (0..length)
@@ -177,9 +178,9 @@ fn coordinator(
     let start = Instant::now();
     let setup = Setup {
         config: &setting.config,
-        server: setting.tools.clone(),
-        blueprint,
-        people: Arc::new(Nobody { approve: true }),
+        tools: setting.tools.clone(),
+        factory,
+        prompter: Arc::new(AutoPrompter { approve: true }),
         timeout: None,
         carried: Carried::default(),
     };

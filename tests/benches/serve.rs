@@ -17,7 +17,7 @@ use jp_policy_mcp::{
     ConfiguredTools,
     gateway::{Clients, Desk, Handler, Ordered, stdio},
 };
-use jp_policy_runtime::{coordinator::Nobody, tools::Workspace};
+use jp_policy_runtime::{coordinator::AutoPrompter, tools::Workspace};
 use jp_policy_wasm::{Component, Engine};
 use rmcp::{
     ErrorData, Peer, RoleClient, RoleServer, ServerHandler, ServiceExt as _,
@@ -132,7 +132,7 @@ async fn serve() -> Result<()> {
     let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
     let server = Arc::new(ConfiguredTools::new(&config, workspace));
     let policy = Arc::new(Component::embedded(&Engine::new()?)?);
-    let clients = Arc::new(Clients::new(Arc::new(Nobody { approve: true }), false));
+    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: true }), false));
     let desk = Desk::new(config, server.clone(), policy, clients, None)?;
     let (input, output) = stdio();
     let connection = Ordered::new(AsyncRwTransport::new_server(input, output), desk.clone());

@@ -4,9 +4,15 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{batch::Carried, policy::Native, request::Request};
+use jp_policy_core::{
+    catalog::Terms,
+    outcome::{AnswerType, Outcome, Question},
+    prompt::{Prompt, Reply},
+    response::Status,
+};
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Finished, People, Prompt, Reply, Setup, Status},
-    tools::{AnswerType, Invocation, Outcome, Question, Ran, Running, Stop, Terms, Tools},
+    coordinator::{Coordinator, Finished, Prompter, Setup},
+    tools::{Invocation, Ran, Running, Stop, Tools},
 };
 use serde_json::{Value as Json, json};
 use tokio::{
@@ -74,7 +80,7 @@ impl Tools for Curious {
 /// People whose replies the test gives.
 struct Slow(UnboundedSender<(String, oneshot::Sender<Reply>)>);
 
-impl People for Slow {
+impl Prompter for Slow {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         let Prompt::Question { id, question, .. } = prompt else { panic!("{prompt:?}") };
         let (sender, reply) = oneshot::channel();
@@ -113,9 +119,9 @@ fn scene(tools: &str, timeout: Option<Duration>) -> (Coordinator, Scene) {
     let tools = Arc::new(Curious { config: config.clone(), runs, end });
     let setup = Setup {
         config: &config,
-        server: tools.clone(),
-        blueprint: &Native::rules(),
-        people: Arc::new(Slow(asked)),
+        tools: tools.clone(),
+        factory: &Native::rules(),
+        prompter: Arc::new(Slow(asked)),
         timeout,
         carried: Carried::default(),
     };

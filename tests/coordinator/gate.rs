@@ -12,9 +12,10 @@ use jp_policy_core::{
     request::Request,
     scheduler::{Event, EventKind},
 };
+use jp_policy_core::{catalog::Terms, outcome::Outcome};
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Finished, Nobody, Observer, Setup, Snapshot},
-    tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+    coordinator::{AutoPrompter, Coordinator, Finished, Observer, Setup, Snapshot},
+    tools::{Invocation, Running, Stop, Tools},
 };
 use serde_json::{Map, json};
 
@@ -72,9 +73,9 @@ fn fan_out(operations: usize, failing: usize) -> (Finished, usize) {
     let tools = Failing { config: config.clone(), known: known.clone(), late: late.clone() };
     let setup = Setup {
         config: &config,
-        server: Arc::new(tools),
-        blueprint: &Native::rules(),
-        people: Arc::new(Nobody { approve: true }),
+        tools: Arc::new(tools),
+        factory: &Native::rules(),
+        prompter: Arc::new(AutoPrompter { approve: true }),
         timeout: None,
         carried: Carried::default(),
     };

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use jp_policy_runtime::{
-    coordinator::{Approval, Nobody, People, Prompt, Reply, Response, Status},
-    tools::{AnswerType, Outcome, Question},
+use jp_policy_core::{
+    outcome::{AnswerType, Outcome, Question},
+    prompt::{Approval, Prompt, Reply},
+    response::{Response, Status},
 };
+use jp_policy_runtime::coordinator::{AutoPrompter, Prompter};
 use tokio::sync::{Mutex, oneshot};
 
 use super::puppets::{call, coordinator, play, play_with};
@@ -162,7 +164,7 @@ fn a_batch_stays_open_until_nobody_can_submit() {
 /// People who are asked one after the other, and say yes when the test does.
 struct Slow(Mutex<Vec<oneshot::Receiver<()>>>);
 
-impl People for Slow {
+impl Prompter for Slow {
     fn ask(&self, prompt: Prompt) -> std::pin::Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         Box::pin(async move {
             let said = self.0.lock().await.remove(0);
@@ -249,7 +251,7 @@ fn a_newcomer_of_another_key_starts_beside_a_question() {
 fn the_written_order_is_the_order_of_submission() {
     const CALLS: usize = 1000;
     let responses =
-        play_with(T, Arc::new(Nobody { approve: true }), |mut coordinator, mut play| {
+        play_with(T, Arc::new(AutoPrompter { approve: true }), |mut coordinator, mut play| {
             let submitter = coordinator.submitter();
             (coordinator, async move {
                 let ids: Vec<String> = (0..CALLS).map(|n| n.to_string()).collect();
@@ -276,7 +278,7 @@ fn the_written_order_is_the_order_of_submission() {
 /// Who waits for a response of a coordinator that is dropped learns that there is none.
 #[test]
 fn a_ticket_of_a_dropped_coordinator_is_void() {
-    let (mut coordinator, _started) = coordinator(T, Arc::new(Nobody { approve: true }));
+    let (mut coordinator, _started) = coordinator(T, Arc::new(AutoPrompter { approve: true }));
     let mut ticket = coordinator.submitter().submit(call("A", "t"));
     drop(coordinator);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -11,13 +11,14 @@ use std::{
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::Carried,
-    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
+    policy::{Arguments, FaultKind, Identity, Policy, PolicyFactory, Refusal},
     request::Request,
 };
+use jp_policy_core::{catalog::Terms, outcome::Outcome, response::Status};
 use jp_policy_guest::{Batch, CallId, Decision, Settings, View};
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Finished, Nobody, Setup, Status},
-    tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+    coordinator::{AutoPrompter, Coordinator, Finished, Setup},
+    tools::{Invocation, Running, Stop, Tools},
 };
 use jp_policy_wasm::{Budget, Component, Engine};
 
@@ -50,7 +51,7 @@ struct WatchedPolicy {
     asked: Mutex<Sender<CallId>>,
 }
 
-impl Blueprint for Watched {
+impl PolicyFactory for Watched {
     fn identity(&self) -> &Identity {
         self.policy.identity()
     }
@@ -89,12 +90,12 @@ fn run(policy: &[u8], budget: Budget, cancel: bool) -> (Finished, Vec<CallId>) {
     let engine = Engine::new().expect("an engine can be made");
     let component = Component::from_bytes(&engine, "hostile.wasm", policy, budget);
     let (asked, all) = channel();
-    let blueprint = Watched { policy: component.expect("it loads"), asked };
+    let factory = Watched { policy: component.expect("it loads"), asked };
     let setup = Setup {
         config: &config,
-        server: Arc::new(Done),
-        blueprint: &blueprint,
-        people: Arc::new(Nobody { approve: true }),
+        tools: Arc::new(Done),
+        factory: &factory,
+        prompter: Arc::new(AutoPrompter { approve: true }),
         timeout: None,
         carried: Carried::default(),
     };
@@ -123,7 +124,7 @@ fn run(policy: &[u8], budget: Budget, cancel: bool) -> (Finished, Vec<CallId>) {
     });
     // The policy may think on.
     runtime.shutdown_background();
-    drop(blueprint);
+    drop(factory);
     (finished, listener.join().expect("it only listens"))
 }
 

@@ -9,9 +9,10 @@ use jp_policy_core::{
     request::Request,
     scheduler::{Event, EventKind},
 };
+use jp_policy_core::{catalog::Terms, outcome::Outcome, response::Response};
 use jp_policy_runtime::{
-    coordinator::{Coordinator, Nobody, Observer, People, Response, Setup, Snapshot},
-    tools::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+    coordinator::{AutoPrompter, Coordinator, Observer, Prompter, Setup, Snapshot},
+    tools::{Invocation, Ran, Running, Stop, Tools},
 };
 use serde_json::json;
 use tokio::sync::{
@@ -70,7 +71,7 @@ struct Log(UnboundedSender<String>);
 
 impl Observer for Log {
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
-        let id = |call: &u32| snapshot.requests[*call as usize].id.clone();
+        let id = |call: &u32| snapshot.request(*call).expect("it runs").id.clone();
         let line = match &event.kind {
             EventKind::Parked(call) => format!("{} parked", id(call)),
             EventKind::Released(call, _) => format!("{} released", id(call)),
@@ -133,13 +134,13 @@ pub(super) fn play<F: Future<Output = ()>>(
     tools: &str,
     script: impl FnOnce(Coordinator, Play) -> (Coordinator, F),
 ) -> Vec<Response> {
-    play_with(tools, Arc::new(Nobody { approve: true }), script)
+    play_with(tools, Arc::new(AutoPrompter { approve: true }), script)
 }
 
 /// The same with these people.
 pub(super) fn play_with<F: Future<Output = ()>>(
     tools: &str,
-    people: Arc<dyn People>,
+    people: Arc<dyn Prompter>,
     script: impl FnOnce(Coordinator, Play) -> (Coordinator, F),
 ) -> Vec<Response> {
     let (coordinator, started) = coordinator(tools, people);
@@ -156,15 +157,15 @@ pub(super) fn play_with<F: Future<Output = ()>>(
 /// A coordinator of these tools under the default rules, and where their runs begin.
 pub(super) fn coordinator(
     tools: &str,
-    people: Arc<dyn People>,
+    people: Arc<dyn Prompter>,
 ) -> (Coordinator, UnboundedReceiver<Run>) {
     let config = Config::from_sources(&[Source::new("tools.toml", tools)]).expect("it holds");
     let (starts, started) = unbounded_channel();
     let setup = Setup {
         config: &config,
-        server: Arc::new(Puppets { config: config.clone(), started: starts }),
-        blueprint: &Native::rules(),
-        people,
+        tools: Arc::new(Puppets { config: config.clone(), started: starts }),
+        factory: &Native::rules(),
+        prompter: people,
         timeout: None,
         carried: Carried::default(),
     };

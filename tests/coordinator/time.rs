@@ -11,13 +11,14 @@ use std::{
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::Carried,
-    policy::{Blueprint, Native},
+    policy::{Native, PolicyFactory},
     request::Request,
 };
+use jp_policy_core::{catalog::Terms, outcome::Outcome};
 use jp_policy_guest::{Batch, Decision, Error, Policy, Problem, Settings, View};
 use jp_policy_runtime::{
-    coordinator::{Clock, Coordinator, Finished, Nobody, Setup},
-    tools::{Invocation, Outcome, Ran, Running, Stop, Terms, Tools},
+    coordinator::{AutoPrompter, Clock, Coordinator, Finished, Setup},
+    tools::{Invocation, Ran, Running, Stop, Tools},
 };
 use tokio::time::{Instant, sleep};
 
@@ -81,7 +82,7 @@ fn clock() -> (Clock, Arc<AtomicU64>) {
 /// the second.
 fn run(
     calls: &[u64],
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
     timeout: Option<Duration>,
     sleeps: Option<(Duration, u64)>,
 ) -> Finished {
@@ -89,9 +90,9 @@ fn run(
     let config = Config::from_sources(&[Source::new("tools.toml", text)]).expect("it holds");
     let setup = Setup {
         config: &config,
-        server: Arc::new(Takes),
-        blueprint,
-        people: Arc::new(Nobody { approve: true }),
+        tools: Arc::new(Takes),
+        factory,
+        prompter: Arc::new(AutoPrompter { approve: true }),
         timeout,
         carried: Carried::default(),
     };

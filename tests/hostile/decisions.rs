@@ -3,7 +3,7 @@
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::Carried,
-    policy::{Arguments, Blueprint as _},
+    policy::{Arguments, PolicyFactory as _},
     scheduler::{EventKind, Options, Scheduler, Settlement},
 };
 

@@ -1,7 +1,7 @@
 //! Reasons that go wrong: they cost the explanation, not the policy.
 
 use jp_policy_config::{Config, Source};
-use jp_policy_core::policy::{Arguments, Blueprint as _};
+use jp_policy_core::policy::{Arguments, PolicyFactory as _};
 use jp_policy_guest::{Batch, Call, Decision, State, Usage};
 
 use jp_policy_tests::support::{load, quick};

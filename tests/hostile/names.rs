@@ -1,6 +1,6 @@
 //! Names that are made for something else than to be read.
 
-use jp_policy_core::policy::Blueprint as _;
+use jp_policy_core::policy::PolicyFactory as _;
 
 use jp_policy_tests::support::{ABC, Life, live, load, quick};
 

@@ -4,7 +4,7 @@ use std::{sync::LazyLock, time::Duration};
 
 use jp_policy_config::Source;
 use jp_policy_core::{
-    policy::{Arguments, Blueprint, Fault, FaultKind, Identity, Policy, Refusal},
+    policy::{Arguments, Fault, FaultKind, Identity, Policy, PolicyFactory, Refusal},
     record::Record,
 };
 use jp_policy_guest::{Batch, CallId, Decision, Settings, View};
@@ -177,7 +177,11 @@ impl Life {
 }
 
 /// Lives through a batch. `release` is the table `conversation.release`.
-pub fn live(policy: &dyn Blueprint, batch: &str, release: &str) -> Result<Record, SimulateError> {
+pub fn live(
+    policy: &dyn PolicyFactory,
+    batch: &str,
+    release: &str,
+) -> Result<Record, SimulateError> {
     let text = format!("conversation.release = {release}\n{batch}");
     let scenario = Scenario::parse(&Source::new("hostile.toml", text));
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
@@ -188,9 +192,9 @@ pub fn live(policy: &dyn Blueprint, batch: &str, release: &str) -> Result<Record
 const QUESTIONS: u32 = 10_000;
 
 /// A policy that is not asked without end, so that a test ends.
-struct Bounded<'a>(&'a dyn Blueprint);
+struct Bounded<'a>(&'a dyn PolicyFactory);
 
-impl Blueprint for Bounded<'_> {
+impl PolicyFactory for Bounded<'_> {
     fn identity(&self) -> &Identity {
         self.0.identity()
     }

@@ -1,14 +1,14 @@
 use insta::assert_snapshot;
 use jp_policy_config::Source;
 use jp_policy_core::{
-    policy::{Blueprint, Native},
+    policy::{Native, PolicyFactory},
     record::Record,
 };
 use jp_policy_guest::Settings;
 use jp_policy_harness::{Scenario, Setup, simulate_with};
 use jp_policy_report::Decisions;
 
-fn decisions(scenario: &str, policy: &dyn Blueprint) -> (Decisions, Settings, Record) {
+fn decisions(scenario: &str, policy: &dyn PolicyFactory) -> (Decisions, Settings, Record) {
     let scenario = Scenario::parse(&Source::new("s.toml", scenario)).expect("a scenario");
     let mut decisions = Decisions::default();
     let setup = Setup { observer: Some(&mut decisions), ..Setup::default() };

@@ -15,7 +15,7 @@ use std::{
 use jp_policy_config::{Config, Source};
 use jp_policy_core::{
     batch::{Carried, End, ExecutionId},
-    policy::{Arguments, Blueprint, Native},
+    policy::{Arguments, Native, PolicyFactory},
     scheduler::{EventKind, Options, Scheduler},
 };
 
@@ -32,9 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)])?;
     let settings = config.settings();
     // Or a component: `Component::embedded(&Engine::new()?)?` of `jp-policy-wasm`, whose `Component::load` takes any from its file.
-    let blueprint = Native::rules();
-    let policy = blueprint.instantiate(&settings, Arguments::default())?;
-    let identity = blueprint.identity().clone();
+    let factory = Native::rules();
+    let policy = factory.instantiate(&settings, Arguments::default())?;
+    let identity = factory.identity().clone();
     let mut scheduler =
         Scheduler::new(&settings, identity, policy, Options::default(), Carried::default());
 

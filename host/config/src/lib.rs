@@ -27,6 +27,7 @@ mod release;
 #[cfg(feature = "schema")]
 mod schema;
 mod source;
+mod terms;
 mod tool;
 pub mod written;
 

@@ -58,6 +58,8 @@ pub enum End {
     Succeeded,
     /// With a failure.
     Failed,
+    /// At once, without having run: an operation of its tool call had failed, and that stops the others.
+    Gated,
     /// Because it was stopped.
     Stopped,
 }
@@ -362,7 +364,7 @@ impl Batch {
             let state = &mut self.keys[key as usize];
             state.running.take(execution);
             state.ended += 1;
-            state.failed += u32::from(end == End::Failed);
+            state.failed += u32::from(matches!(end, End::Failed | End::Gated));
             state.last_end = Some(now);
             self.refresh(key);
         }

@@ -3,9 +3,18 @@
 //! its time, and what has to be done comes out as data.
 
 pub mod batch;
+pub mod catalog;
+pub mod description;
+pub mod fan_out;
+pub mod gate;
+pub mod outcome;
 pub mod policy;
+pub mod prompt;
 pub mod record;
 pub mod request;
+pub mod response;
+pub mod run_end;
 pub mod scheduler;
+pub mod session;
 pub mod terms;
 pub mod text;

@@ -408,6 +408,11 @@ impl Scheduler {
         self.events.pop_front()
     }
 
+    /// Whether there are events that nobody has taken.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// When to call [`poll_question`](Self::poll_question) again even if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wake_at

@@ -3,7 +3,7 @@
 use jp_policy_guest::{Batch as Shown, Key, Tool};
 
 use super::*;
-use crate::policy::{Arguments, Blueprint, Native};
+use crate::policy::{Arguments, Native, PolicyFactory};
 
 const SECOND: Instant = 1_000_000_000;
 

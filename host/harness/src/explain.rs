@@ -1,7 +1,7 @@
 //! Why the calls of a scenario wait: it is lived through, and what happened is accounted for.
 
 use jp_policy_core::{
-    policy::{Arguments, Blueprint},
+    policy::{Arguments, PolicyFactory},
     scheduler::Event,
 };
 use jp_policy_report::{Account, Lived};
@@ -12,10 +12,10 @@ use super::{
 };
 
 /// The account of a scenario that is lived through under a policy.
-pub fn account(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Account, SimulateError> {
+pub fn account(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Account, SimulateError> {
     let mut events = Events::default();
     let setup = Setup { observer: Some(&mut events), ..Setup::default() };
-    let record = simulate_with(scenario, blueprint, setup)?.record;
+    let record = simulate_with(scenario, factory, setup)?.record;
     let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
     let arguments = Arguments::default();
     for call in &scenario.calls {
@@ -26,7 +26,7 @@ pub fn account(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Account
         earlier: scenario.earlier.iter().map(|earlier| earlier.key.clone()).collect(),
         complete: scenario.complete,
         // It has served the scenario just now.
-        policy: blueprint.instantiate(&settings, arguments).ok(),
+        policy: factory.instantiate(&settings, arguments).ok(),
         settings,
         record,
     }))

@@ -164,7 +164,7 @@ const UNKNOWN: &str = "unknown";
 
 /// A label that no other call has.
 fn unique(labels: &mut HashSet<String>, call: &CallRecord, id: CallId) -> String {
-    let label = match call.label.as_str() {
+    let label = match &*call.label {
         "" => format!("call {}", id + 1),
         label => label.to_owned(),
     };

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use jp_policy_core::policy::{Blueprint as _, Native};
+use jp_policy_core::policy::{Native, PolicyFactory as _};
 use jp_policy_report::{ends, parked, responses, starts};
 
 use super::*;
@@ -106,8 +106,8 @@ fn calls_of_unknown_tools_and_of_one_label_have_their_place() {
                 [[call]]\nname = \"c\"\ntool = \"t\"\nrejected = 0\n";
     let scenario = Scenario::parse(&Source::new("a.toml", text)).expect("it can be read");
     let mut record = simulate(&scenario, &Native::rules()).expect("it comes out").record;
-    record.calls[1].label = "a".to_owned();
-    record.calls[2].label = String::new();
+    record.calls[1].label = "a".into();
+    record.calls[2].label = "".into();
     record.calls[2].tool = u32::MAX;
     let config = scenario.config.as_ref().expect("it holds");
     let recorded = recorded_scenario(&record, config, &[]);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jp_policy_config::{Config, ConfigError, Severity, Source};
 use jp_policy_core::{
-    policy::{Arguments, Blueprint, Identity, Refusal},
+    policy::{Arguments, Identity, PolicyFactory, Refusal},
     record::{RecordFile, RecordedFault},
 };
 use jp_policy_report::{LeftOut, Outcome};
@@ -64,16 +64,16 @@ pub fn laid_over(config: &Config, paths: &[PathBuf]) -> Result<Config, ConfigErr
 
 /// Lives through a scenario under a policy. Further fields of keys and options that the policy refuses are left out, and said:
 /// they are another policy's.
-pub fn replay(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Outcome, SimulateError> {
-    let (config, left_out) = fitted(scenario.config.clone()?, blueprint)?;
-    let simulation = simulate(&Scenario { config: Ok(config), ..scenario.clone() }, blueprint)?;
+pub fn replay(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Outcome, SimulateError> {
+    let (config, left_out) = fitted(scenario.config.clone()?, factory)?;
+    let simulation = simulate(&Scenario { config: Ok(config), ..scenario.clone() }, factory)?;
     let faults = simulation.record.faults.iter().map(|fault| RecordedFault {
         at: fault.at,
         kind: fault.kind.word().to_owned(),
         message: fault.to_string(),
     });
     Ok(Outcome {
-        policy: blueprint.identity().clone(),
+        policy: factory.identity().clone(),
         real: false,
         faults: faults.collect(),
         record: simulation.record,
@@ -84,13 +84,13 @@ pub fn replay(scenario: &Scenario, blueprint: &dyn Blueprint) -> Result<Outcome,
 /// The configuration without what the policy refuses of it.
 fn fitted(
     mut config: Config,
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
 ) -> Result<(Config, Vec<LeftOut>), SimulateError> {
     let mut left_out = Vec::new();
-    let policy = &blueprint.identity().name;
+    let policy = &factory.identity().name;
     loop {
         let settings = config.settings();
-        let problems = match blueprint.instantiate(&settings, Arguments::default()) {
+        let problems = match factory.instantiate(&settings, Arguments::default()) {
             Ok(_) => return Ok((config, left_out)),
             Err(Refusal::Settings(problems)) => problems,
             Err(refusal) => {

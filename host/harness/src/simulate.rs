@@ -1,22 +1,34 @@
-//! Lets the scheduler live through a scenario in virtual time.
+//! Lets a session live through a scenario in virtual time.
+//!
+//! The scenario is the world around the session: it plays the tools, the people and the clock. What follows from what they do is
+//! the session's, as it is when the program runs.
 
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap, HashSet},
     ops::ControlFlow,
+    sync::Arc,
 };
 
-use jp_policy_config::ConfigError;
+use jp_policy_config::{Config, ConfigError};
 use jp_policy_core::{
-    batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
-    policy::{Arguments, Blueprint, Refusal},
+    batch::{CallId, Carried, ExecutionId, Instant},
+    catalog::{Catalog, Terms},
+    description::CallDescription,
+    outcome::{AnswerType, Outcome, Question},
+    policy::{PolicyFactory, Refusal},
+    prompt::{Approval, Prompt, Reply, Review},
     record::Record,
+    request::Request,
+    run_end::RunEnd,
     scheduler::{Answer, Event, EventKind, Options, Scheduler},
-    terms::OnError,
+    session::{self, Action, Input, PromptId, Session, Submission},
+    terms::{OnError, ResultMode, RunMode},
 };
 use jp_policy_report::Decisions;
+use serde_json::{Map, Value as Json};
 
-use super::scenario::{Behaviour, PersonEvent, Scenario, ScenarioEvent};
+use crate::scenario::{Behaviour, CallSpec, PersonEvent, Scenario, ScenarioEvent};
 
 /// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
 const STEPS: usize = 100_000;
@@ -26,7 +38,7 @@ pub struct Simulation {
     /// What happened.
     pub record: Record,
     /// Where the batch stands at the end.
-    pub scheduler: Scheduler,
+    pub session: Session,
 }
 
 /// Looks on while a policy is asked.
@@ -96,9 +108,13 @@ pub enum SimulateError {
 enum Planned {
     /// A phase of a run is over.
     PhaseOver(CallId, ExecutionId, usize),
+    /// What was stopped, or left by an earlier batch, is really gone.
     Gone(ExecutionId),
     Reviewed(CallId),
+    /// Whatever a call asks then is answered.
     Answered(CallId),
+    /// The question of a call that has this number is answered, if it is still open.
+    AnsweredTo(CallId, u32),
     Arrives(CallId),
     Approved(CallId),
     NotRun(CallId),
@@ -120,7 +136,10 @@ impl Planned {
     /// Whether it can't happen before this call and those written after it have arrived.
     fn follows(&self, arriving: CallId) -> bool {
         match self {
-            Self::Approved(call) | Self::NotRun(call) | Self::Answered(call) => *call >= arriving,
+            Self::Approved(call)
+            | Self::NotRun(call)
+            | Self::Answered(call)
+            | Self::AnsweredTo(call, _) => *call >= arriving,
             Self::Complete => true,
             _ => false,
         }
@@ -130,95 +149,127 @@ impl Planned {
 /// Lives through the scenario under a policy.
 pub fn simulate(
     scenario: &Scenario,
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
 ) -> Result<Simulation, SimulateError> {
-    simulate_with(scenario, blueprint, Setup::default())
+    simulate_with(scenario, factory, Setup::default())
 }
 
 /// The same, with somebody who looks on, or only a part of it.
 pub fn simulate_with(
     scenario: &Scenario,
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
     setup: Setup<'_>,
 ) -> Result<Simulation, SimulateError> {
     let config = scenario.config.as_ref().map_err(Clone::clone)?;
     let settings = config.settings();
-    let arguments = Arguments::default();
-    let policy =
-        blueprint.instantiate(&settings, arguments.clone()).map_err(|refusal| match refusal {
-            Refusal::Settings(problems) => SimulateError::Config(ConfigError(
-                config.refused(&blueprint.identity().name, &problems),
-            )),
-            refusal => {
-                SimulateError::Refused { policy: blueprint.identity().name.clone(), refusal }
-            }
-        })?;
-    let options = Options { guard: config.release.guard, on_fault: config.release.on_fault };
     let carried = Carried::of(scenario.earlier.iter().map(|earlier| Some(earlier.key.clone())));
     let earlier: Vec<ExecutionId> = carried.executions().collect();
-    let mut scheduler =
-        Scheduler::new(&settings, blueprint.identity().clone(), policy, options, carried);
-    if scenario.complete.is_some() {
-        scheduler.set_open(true);
-    }
-    let tools =
-        scenario.calls.iter().map(|call| config.tool_index(&call.tool).unwrap_or(0)).collect();
-    let stops = scenario.calls.iter().map(|call| {
-        let fan_out = config.tools.get(&call.tool).and_then(|tool| tool.fan_out.as_ref());
-        fan_out.is_some_and(|fan_out| fan_out.on_error == OnError::Stop)
+    let session = Session::new(session::Setup {
+        settings: &settings,
+        factory,
+        options: Options { guard: config.release.guard, on_fault: config.release.on_fault },
+        carried,
+        catalog: Arc::new(ScenarioTools::new(scenario, config)),
+        one_prompt_at_a_time: false,
     });
+    let session = session.map_err(|refusal| match refusal {
+        Refusal::Settings(problems) => {
+            SimulateError::Config(ConfigError(config.refused(&factory.identity().name, &problems)))
+        }
+        refusal => SimulateError::Refused { policy: factory.identity().name.clone(), refusal },
+    })?;
     let mut world = World {
         scenario,
         shuffle: setup.seed.map(fastrand::Rng::with_seed),
         setup,
-        stops: stops.collect(),
-        tools,
+        parents: HashMap::new(),
         record: Record::new(&settings),
-        scheduler,
-        arguments,
+        session,
         queue: BinaryHeap::new(),
         sequence: 0,
-        asking: HashMap::new(),
         over: false,
-        runs: HashMap::new(),
-        asked: HashMap::new(),
+        executions: HashMap::new(),
         last_run: HashMap::new(),
+        prompts: HashMap::new(),
+        asking: HashMap::new(),
+        asked: HashMap::new(),
         stopped: HashSet::new(),
-        failed_parents: HashSet::new(),
-        keys: settings.tools.iter().map(|tool| tool.key).collect(),
+        restarted: HashSet::new(),
     };
+    if scenario.complete.is_some() {
+        world.session.handle(0, Input::SetOpen(true));
+    }
     for (execution, spec) in earlier.into_iter().zip(&scenario.earlier) {
         world.plan(spec.gone, Planned::Gone(execution));
     }
     world.plan_scenario();
     world.run()?;
-    Ok(Simulation { record: world.record, scheduler: world.scheduler })
+    Ok(Simulation { record: world.record, session: world.session })
+}
+
+/// The tools of a scenario: people decide about every call, as the scenario says.
+struct ScenarioTools(Vec<CallTerms>);
+
+/// The terms of one call.
+struct CallTerms {
+    reviewed: bool,
+    fan_out: Option<OnError>,
+}
+
+impl ScenarioTools {
+    fn new(scenario: &Scenario, config: &Config) -> Self {
+        let terms = scenario.calls.iter().map(|call| {
+            let fan_out = config.tools.get(&call.tool).and_then(|tool| tool.fan_out.as_ref());
+            CallTerms {
+                reviewed: call.reviewed.is_some(),
+                fan_out: fan_out.map(|fan_out| fan_out.on_error),
+            }
+        });
+        Self(terms.collect())
+    }
+}
+
+impl Catalog for ScenarioTools {
+    fn terms(&self, call: &Request) -> Option<Terms<'_>> {
+        let CallTerms { reviewed, fan_out } = self.0.get(place_of(&call.id)? as usize)?;
+        Some(Terms {
+            run: RunMode::Ask,
+            result: if *reviewed { ResultMode::Ask } else { ResultMode::Unattended },
+            fan_out: *fan_out,
+            ..Terms::default()
+        })
+    }
+}
+
+/// The id of a call is its place in the scenario.
+fn place_of(id: &str) -> Option<CallId> {
+    id.parse().ok()
 }
 
 struct World<'a, 'o> {
     scenario: &'a Scenario,
     setup: Setup<'o>,
     shuffle: Option<fastrand::Rng>,
-    stops: Vec<bool>,
-    tools: Vec<u32>,
-    keys: Vec<Option<u32>>,
+    /// The place of each tool call in the session, by the number that the scenario gives it.
+    parents: HashMap<u32, usize>,
     record: Record,
-    scheduler: Scheduler,
-    arguments: Arguments,
+    session: Session,
     queue: BinaryHeap<Reverse<(Instant, bool, u64, Planned)>>,
     sequence: u64,
-    /// The phase that each asking run goes on with.
-    asking: HashMap<CallId, (ExecutionId, usize)>,
-    /// The call of each run, and its number among the runs of its call.
-    runs: HashMap<ExecutionId, (CallId, usize)>,
-    last_run: HashMap<CallId, (ExecutionId, usize)>,
     /// Whoever looks on has seen enough.
     over: bool,
+    /// The call of each execution, and its number among those of its call.
+    executions: HashMap<ExecutionId, (CallId, usize)>,
+    last_run: HashMap<CallId, (ExecutionId, usize)>,
+    /// The prompt about each call that nobody has replied to.
+    prompts: HashMap<CallId, PromptId>,
+    /// The number of the question of each asking execution, and the phase that it goes on with.
+    asking: HashMap<ExecutionId, (u32, usize)>,
     /// How many questions each call has asked.
-    asked: HashMap<CallId, usize>,
+    asked: HashMap<CallId, u32>,
     stopped: HashSet<ExecutionId>,
-    /// Tool calls of which an operation has failed: the server's gate.
-    failed_parents: HashSet<u32>,
+    /// Calls that were prepared again.
+    restarted: HashSet<CallId>,
 }
 
 impl World<'_, '_> {
@@ -280,7 +331,7 @@ impl World<'_, '_> {
                 return Ok(());
             }
             let planned = self.queue.peek().map(|Reverse((at, ..))| *at);
-            match planned.into_iter().chain(self.scheduler.poll_timeout()).min() {
+            match planned.into_iter().chain(self.session.poll_timeout()).min() {
                 Some(next) if self.setup.until.is_none_or(|until| next <= until) => {
                     now = next.max(now);
                 }
@@ -331,172 +382,226 @@ impl World<'_, '_> {
 
     /// Asks the policy for as long as there is a question, and does what it brings about.
     fn ask(&mut self, now: Instant) {
-        self.drain(now);
+        self.act(now);
         while !self.over
-            && let Some(question) = self.scheduler.poll_question(now)
+            && let Some(question) = self.session.poll_question(now)
         {
             let answer = question.ask();
             if let Some(observer) = &mut self.setup.observer {
                 observer.answered(now, &answer);
             }
-            self.scheduler.answer(now, answer);
+            self.session.handle(now, Input::Decided(answer));
             if let Some(observer) = &mut self.setup.observer {
-                self.over = observer.decided(now, &self.scheduler).is_break();
+                self.over = observer.decided(now, self.session.scheduler()).is_break();
             }
             // What a release brings about at the same instant may bring the next question about.
-            self.drain(now);
+            self.act(now);
         }
-        self.drain(now);
+        // After a fault the default rules decide without a question.
+        self.act(now);
     }
 
     fn happen(&mut self, now: Instant, planned: &Planned) {
-        match *planned {
-            Planned::Arrives(id) => {
-                let call = &self.scenario.calls[id as usize];
-                let tool = self.tools[id as usize];
-                self.record.announce(
-                    &call.label,
-                    tool,
-                    self.keys.get(tool as usize).copied().flatten(),
-                    call.parent,
-                );
-                self.arguments.push_text(&call.arguments);
-                self.scheduler.submit(now, tool, call.parent);
-            }
-            Planned::Approved(call) => {
-                self.scheduler.approve(now, call);
-            }
+        let input = match *planned {
+            Planned::Arrives(call) => Some(Input::Submit(vec![self.submission(call)])),
+            Planned::Approved(call) => self.reply(call, Reply::Approval(Approval::Run(None))),
             Planned::NotRun(call) => {
-                self.scheduler.settle(now, call);
+                self.reply(call, Reply::Approval(Approval::Reject("not approved".to_owned())))
             }
-            Planned::Complete => self.scheduler.set_open(false),
+            Planned::Answered(call) => self.reply(call, Reply::Answer(Some(Json::Null))),
+            Planned::AnsweredTo(call, number) => {
+                let open = self.last_run.get(&call).and_then(|(run, _)| self.asking.get(run));
+                match open {
+                    Some((asked, _)) if *asked == number => {
+                        self.reply(call, Reply::Answer(Some(Json::Null)))
+                    }
+                    _ => None,
+                }
+            }
+            Planned::Reviewed(call) => self.reply(call, Reply::Review(Review::Deliver)),
+            Planned::Complete => Some(Input::SetOpen(false)),
             Planned::PhaseOver(call, execution, phase) => {
-                self.phase_over(now, call, execution, phase);
+                self.phase_over(now, call, execution, phase)
             }
-            Planned::Answered(call) => {
-                if let Some((execution, phase)) = self.asking.remove(&call) {
-                    self.scheduler.set_asking(now, execution, false);
-                    self.start_phase(now, call, execution, phase);
-                }
-            }
-            Planned::Gone(execution) => self.scheduler.end(now, execution, End::Stopped),
-            Planned::Reviewed(call) => {
-                self.scheduler.respond(now, call);
-            }
-            Planned::EndAgain(call) => {
-                if let Some((execution, _)) = self.last_run.get(&call) {
-                    self.scheduler.end(now, *execution, End::Succeeded);
-                }
-            }
-            Planned::Cancel => {
-                self.scheduler.cancel(now);
-                // Results that were under review are kept as they are.
-                for call in (0..).take(self.scheduler.batch().calls().len()) {
-                    self.scheduler.respond(now, call);
-                }
-            }
-            Planned::Restart => self.scheduler.restart(now),
+            Planned::Gone(execution) => Some(Input::Ran { execution, end: RunEnd::Stopped }),
+            Planned::EndAgain(call) => self
+                .last_run
+                .get(&call)
+                .map(|(execution, _)| Input::Ran { execution: *execution, end: succeeds() }),
+            Planned::Cancel => Some(Input::Cancel(None)),
+            Planned::Restart => Some(Input::Restart),
+        };
+        if let Some(input) = input {
+            self.session.handle(now, input);
         }
-        self.drain(now);
+        self.act(now);
     }
 
-    fn phase_over(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
+    fn spec(&self, call: CallId) -> &CallSpec {
+        &self.scenario.calls[call as usize]
+    }
+
+    /// A call that comes in. The scenario has taken fanned-out calls apart.
+    fn submission(&mut self, call: CallId) -> Submission {
+        let spec = &self.scenario.calls[call as usize];
+        let next = self.parents.len();
+        let place = *self.parents.entry(spec.parent).or_insert(next);
+        let arguments: Option<Map<String, Json>> = match spec.arguments.as_str() {
+            "{}" => None,
+            text => serde_json::from_str(text).ok(),
+        };
+        let request = Request {
+            id: call.to_string().into(),
+            name: spec.tool.as_str().into(),
+            arguments: Ok(Arc::new(arguments.unwrap_or_default())),
+        };
+        Submission { operation_of: Some(place), ..request.into() }
+    }
+
+    /// A reply to the prompt about a call; none, if there is none.
+    fn reply(&mut self, call: CallId, reply: Reply) -> Option<Input> {
+        let prompt = *self.prompts.get(&call)?;
+        Some(Input::Replied { prompt, reply })
+    }
+
+    fn phase_over(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        execution: ExecutionId,
+        phase: usize,
+    ) -> Option<Input> {
         if self.stopped.contains(&execution) {
             // It is gone when it is gone.
-            return;
+            return None;
         }
         let behaviour = self.behaviour(execution);
         let asks = behaviour.and_then(|does| does.phases.get(phase)).is_some_and(|it| it.asks);
-        let fails = behaviour.is_some_and(|does| does.fails);
-        if asks {
-            self.scheduler.set_asking(now, execution, true);
-            self.asking.insert(call, (execution, phase + 1));
-            let asked = self.asked.entry(call).or_default();
-            let answered = self.scenario.calls[call as usize].answered_after.get(*asked);
-            *asked += 1;
-            if let Some(after) = answered {
-                self.plan(now.saturating_add(*after), Planned::Answered(call));
-            }
-            return;
+        if !asks {
+            let fails = behaviour.is_some_and(|does| does.fails);
+            let end = if fails { Outcome::error("failed").into() } else { succeeds() };
+            return Some(Input::Ran { execution, end });
         }
-        if fails {
-            self.failed_parents.insert(self.scenario.calls[call as usize].parent);
+        let number = self.asked.entry(call).or_default();
+        let asked = *number;
+        *number += 1;
+        self.asking.insert(execution, (asked, phase + 1));
+        let after = self.spec(call).answered_after.get(asked as usize).copied();
+        if let Some(after) = after {
+            self.plan(now.saturating_add(after), Planned::AnsweredTo(call, asked));
         }
-        self.scheduler.end(now, execution, if fails { End::Failed } else { End::Succeeded });
+        let question = Question {
+            id: "question".to_owned(),
+            text: "?".to_owned(),
+            pre_amble: None,
+            answer_type: AnswerType::Text,
+            default: None,
+        };
+        Some(Input::Asks { execution, number: asked, question })
     }
 
-    fn start_phase(&mut self, now: Instant, call: CallId, execution: ExecutionId, phase: usize) {
+    fn start_phase(&mut self, now: Instant, execution: ExecutionId, phase: usize) {
+        let Some((call, _)) = self.executions.get(&execution).copied() else {
+            return;
+        };
         let behaviour = self.behaviour(execution);
         let takes = behaviour.and_then(|does| does.phases.get(phase)).map_or(0, |it| it.takes);
         self.plan(now.saturating_add(takes), Planned::PhaseOver(call, execution, phase));
     }
 
     fn behaviour(&self, execution: ExecutionId) -> Option<&Behaviour> {
-        let (call, run) = *self.runs.get(&execution)?;
+        let (call, run) = *self.executions.get(&execution)?;
         self.scenario.calls[call as usize].behaviour(run)
     }
 
-    /// Does what the scheduler's events say.
-    fn drain(&mut self, now: Instant) {
-        while let Some(event) = self.scheduler.poll_event() {
-            self.record.observe(&event);
-            if let Some(observer) = &mut self.setup.observer {
-                observer.event(&event);
-            }
-            match event.kind {
-                EventKind::Released(call, execution) => {
-                    let run = self.last_run.get(&call).map_or(0, |(_, run)| run + 1);
-                    self.last_run.insert(call, (execution, run));
-                    self.runs.insert(execution, (call, run));
-                    let parent = self.scenario.calls[call as usize].parent;
-                    if self.stops[call as usize] && self.failed_parents.contains(&parent) {
-                        self.record.gate(call, execution);
-                        self.scheduler.end(now, execution, End::Failed);
-                    } else {
-                        self.start_phase(now, call, execution, 0);
-                    }
-                }
-                EventKind::Stop(execution) => {
+    /// Does what the session says.
+    fn act(&mut self, now: Instant) {
+        while let Some(action) = self.session.poll_action(now) {
+            match action {
+                Action::Event(event) => self.event(now, &event),
+                Action::Run(run) => self.start_phase(now, run.execution, 0),
+                Action::Stop(execution) => {
                     self.stopped.insert(execution);
-                    if let Some((call, _)) = self.runs.get(&execution).copied() {
-                        self.asking.remove(&call);
-                        let gone = self.scenario.calls[call as usize].gone.iter().copied();
+                    if let Some((call, _)) = self.executions.get(&execution).copied() {
+                        let gone = self.spec(call).gone.iter().copied();
                         let gone = gone.filter(|at| *at >= now).min().unwrap_or(now);
                         self.plan(gone, Planned::Gone(execution));
                     }
                 }
-                EventKind::Ended(Some(call), ..) => {
-                    match self.scenario.calls[call as usize].reviewed {
-                        Some(at) if at > now && !self.scheduler.is_cancelled() => {
-                            self.plan(at, Planned::Reviewed(call));
-                        }
-                        _ => {
-                            self.scheduler.respond(now, call);
-                        }
+                Action::Answer { execution, answer, .. } => {
+                    let phase = self.asking.remove(&execution);
+                    // Without an answer it is about to be stopped, or was stopped before a restart.
+                    if let (Some((_, phase)), Some(_)) = (phase, answer) {
+                        self.start_phase(now, execution, phase);
                     }
                 }
-                EventKind::Restarted(call) => {
-                    // It is prepared again at once; a decision that is still to come stays to come.
-                    let decided = match &self.scenario.calls[call as usize].decision {
-                        PersonEvent::Approved(times) => {
-                            times.contains(&now) || times.iter().all(|at| *at < now)
-                        }
-                        PersonEvent::NotRun(_) | PersonEvent::Never => false,
-                    };
-                    if decided
-                        && self
-                            .scheduler
-                            .batch()
-                            .get(call)
-                            .is_some_and(|call| call.stage == Stage::Pending)
-                    {
-                        self.scheduler.approve(now, call);
-                    }
-                }
-                _ => {}
+                Action::Prompt { id, prompt } => self.prompted(now, id, &prompt),
+                // A reply to a prompt that was closed does nothing.
+                Action::ClosePrompt(_) | Action::Respond(_) => {}
             }
         }
     }
+
+    fn event(&mut self, now: Instant, event: &Event) {
+        let (session, scenario) = (&self.session, self.scenario);
+        self.record.observe(event, |call| {
+            let label = scenario.calls[call as usize].label.as_str().into();
+            Some(CallDescription { label, ..session.describe(call)? })
+        });
+        if let Some(observer) = &mut self.setup.observer {
+            observer.event(event);
+        }
+        match event.kind {
+            EventKind::Released(call, execution) => {
+                let run = self.last_run.get(&call).map_or(0, |(_, run)| run + 1);
+                self.last_run.insert(call, (execution, run));
+                self.executions.insert(execution, (call, run));
+            }
+            EventKind::Restarted(call) => {
+                self.restarted.insert(call);
+                self.decide_again(now, call);
+            }
+            _ => {}
+        }
+    }
+
+    /// Somebody is asked about a call.
+    fn prompted(&mut self, now: Instant, id: PromptId, prompt: &Prompt) {
+        let Some(call) = place_of(prompt.subject().1) else {
+            return;
+        };
+        self.prompts.insert(call, id);
+        match prompt {
+            Prompt::Approve { .. } if self.restarted.contains(&call) => {
+                self.decide_again(now, call);
+            }
+            Prompt::Review { .. } => match self.spec(call).reviewed {
+                Some(at) if at > now => self.plan(at, Planned::Reviewed(call)),
+                _ => {
+                    let reply = Reply::Review(Review::Deliver);
+                    self.session.handle(now, Input::Replied { prompt: id, reply });
+                }
+            },
+            Prompt::Approve { .. } | Prompt::Question { .. } => {}
+        }
+    }
+
+    /// A call is prepared again. What was decided about it is decided at once; what is still to come stays to come.
+    fn decide_again(&mut self, now: Instant, call: CallId) {
+        let approved = match &self.spec(call).decision {
+            PersonEvent::Approved(times) => {
+                times.contains(&now) || times.iter().all(|at| *at < now)
+            }
+            PersonEvent::NotRun(_) | PersonEvent::Never => false,
+        };
+        if approved && let Some(input) = self.reply(call, Reply::Approval(Approval::Run(None))) {
+            self.session.handle(now, input);
+        }
+    }
+}
+
+fn succeeds() -> RunEnd {
+    Outcome::Success { content: String::new() }.into()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use jp_policy_config::ConfigError;
-use jp_policy_core::policy::Blueprint;
+use jp_policy_core::policy::PolicyFactory;
 
 use super::{
     scenario::Scenario,
@@ -124,7 +124,7 @@ pub fn load(files: &[PathBuf]) -> Vec<Loaded> {
 /// and can break off: what has not begun by then is left out.
 pub fn judge_all<'p>(
     loaded: &[Loaded],
-    policy: impl Fn(usize, &Scenario) -> Result<&'p dyn Blueprint, String> + Sync,
+    policy: impl Fn(usize, &Scenario) -> Result<&'p dyn PolicyFactory, String> + Sync,
     seen: impl Fn(&Tested) -> ControlFlow<()> + Sync,
 ) -> Vec<Tested> {
     on_all_cores(loaded.len(), |n| {
@@ -142,7 +142,7 @@ pub fn judge_all<'p>(
     })
 }
 
-fn test(scenario: &Scenario, policy: Result<&dyn Blueprint, String>) -> Outcome {
+fn test(scenario: &Scenario, policy: Result<&dyn PolicyFactory, String>) -> Outcome {
     match policy {
         Err(why) => Outcome::Broken(why),
         Ok(policy) => {

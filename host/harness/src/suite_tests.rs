@@ -44,7 +44,7 @@ fn each_outcome_is_kept_in_order() {
     let rules = Native::rules();
     let policy = |n, _: &Scenario| match n {
         1 => Err("no policy".to_owned()),
-        _ => Ok(&rules as &dyn Blueprint),
+        _ => Ok(&rules as &dyn PolicyFactory),
     };
     let tested = judge_all(&loaded, policy, |_| ControlFlow::Continue(()));
     let [bad, broken, good] = &tested[..] else { panic!("three files") };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jp_policy_config::{ConfigError, Diagnostic, Severity};
-use jp_policy_core::{policy::Blueprint, record::Record};
+use jp_policy_core::{policy::PolicyFactory, record::Record};
 use jp_policy_report::{ends, parked, responses, seconds, starts};
 
 use super::{
@@ -39,16 +39,16 @@ pub struct Verdict {
 }
 
 /// Lives through a scenario under a policy and says what came out differently from what it expects.
-pub fn judge(scenario: &Scenario, blueprint: &dyn Blueprint) -> Vec<Mismatch> {
-    verdict(scenario, blueprint).mismatches
+pub fn judge(scenario: &Scenario, factory: &dyn PolicyFactory) -> Vec<Mismatch> {
+    verdict(scenario, factory).mismatches
 }
 
 /// The same, with what happened.
-pub fn verdict(scenario: &Scenario, blueprint: &dyn Blueprint) -> Verdict {
+pub fn verdict(scenario: &Scenario, factory: &dyn PolicyFactory) -> Verdict {
     let expect = &scenario.expect;
     let mut found = Vec::new();
     let mut record = None;
-    let (warnings, errors) = match (&scenario.config, simulate(scenario, blueprint)) {
+    let (warnings, errors) = match (&scenario.config, simulate(scenario, factory)) {
         (Ok(config), Ok(simulation)) => {
             found.extend(mismatches(expect, &simulation.record));
             record = Some(simulation.record);

@@ -3,9 +3,9 @@
 use std::{borrow::Cow, sync::Arc};
 
 use jp_policy_config::{Config, Tool};
+use jp_policy_core::catalog::Terms;
 use jp_policy_runtime::tools::{
-    ArgumentError, Defining, Invocation, ProcessWatch, Running, Server, Stop, Terms, Tools,
-    Workspace,
+    ArgumentError, Defining, Invocation, LocalTools, ProcessWatch, Running, Stop, Tools, Workspace,
 };
 use serde_json::{Map, Value as Json};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use crate::upstream::McpServers;
 
 /// Runs the configured tools, whether they are commands on this machine or come from MCP servers.
 pub struct ConfiguredTools {
-    commands: Server,
+    commands: LocalTools,
     mcp: McpServers,
 }
 
@@ -22,7 +22,7 @@ impl ConfiguredTools {
     /// These tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
         let mcp = McpServers::new(&config.mcp, &workspace.root);
-        Self { commands: Server::new(config, workspace), mcp }
+        Self { commands: LocalTools::new(config, workspace), mcp }
     }
 
     /// Tells `watch` of every process group.

@@ -77,7 +77,7 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn label(&self, call: CallId) -> Option<&str> {
-        self.record.calls.get(call as usize).map(|call| call.label.as_str())
+        self.record.calls.get(call as usize).map(|call| &*call.label)
     }
 
     fn key(&self, key: u32) -> Option<&str> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use jp_policy_core::{
     batch::{Batch, CallId, Carried, ExecutionId, Instant, Stage},
-    policy::{Arguments, Blueprint, Policy, Refusal},
+    policy::{Arguments, Policy, PolicyFactory, Refusal},
     record::{Record, RecordFile},
     scheduler::{self, Event, EventKind, Waiting},
 };
@@ -136,14 +136,14 @@ impl Account {
     pub fn of_record(
         file: &RecordFile,
         settings: Settings,
-        blueprint: Option<&dyn Blueprint>,
+        factory: Option<&dyn PolicyFactory>,
     ) -> Result<Self, Refusal> {
         let arguments = Arguments::default();
         for call in file.arguments() {
             arguments.push_text(&call);
         }
-        let policy = match blueprint {
-            Some(blueprint) => Some(blueprint.instantiate(&settings, arguments)?),
+        let policy = match factory {
+            Some(factory) => Some(factory.instantiate(&settings, arguments)?),
             None => None,
         };
         Ok(Self {

@@ -178,7 +178,7 @@ fn instant(pid: usize, tid: usize, at: Instant, name: &str, scope: &str, args: &
 fn end(end: End) -> &'static str {
     match end {
         End::Succeeded => "ok",
-        End::Failed => "failed",
+        End::Failed | End::Gated => "failed",
         End::Stopped => "stopped",
     }
 }

@@ -11,12 +11,15 @@ use jp_policy_core::{
     scheduler::{Event, EventKind},
     terms::RunMode,
 };
+use jp_policy_core::{
+    catalog::Terms,
+    outcome::{AnswerType, Outcome, Question},
+    prompt::{Approval, Prompt, Reply, Review},
+};
 use jp_policy_runtime::{
-    coordinator::{
-        Approval, Coordinator, Observer, People, Prompt, Reply, Review, Setup, Snapshot,
-    },
+    coordinator::{Coordinator, Observer, Prompter, Setup, Snapshot},
     message,
-    tools::{AnswerType, Invocation, Outcome, Question, Ran, Running, Stop, Terms, Tools},
+    tools::{Invocation, Ran, Running, Stop, Tools},
 };
 
 /// One account, and its tools. The limits stand in the configuration, as for any tool.
@@ -79,7 +82,7 @@ fn from() -> Question {
 /// Where a program would show a dialog.
 struct Person;
 
-impl People for Person {
+impl Prompter for Person {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         Box::pin(async move {
             match prompt {
@@ -102,7 +105,7 @@ struct Watch;
 
 impl Observer for Watch {
     fn event(&mut self, event: &Event, snapshot: &Snapshot<'_>) {
-        let name = |call: u32| &snapshot.requests[call as usize].name;
+        let name = |call: u32| &snapshot.request(call).expect("it is not handed over yet").name;
         match &event.kind {
             EventKind::Released(call, _) => println!("{call} {} starts", name(*call)),
             EventKind::Ended(Some(call), ..) => println!("{call} {} has ended", name(*call)),
@@ -124,9 +127,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let coordinator = Coordinator::new(Setup {
         config: &config,
-        server: Arc::new(Account),
-        blueprint: &Native::rules(),
-        people: Arc::new(Person),
+        tools: Arc::new(Account),
+        factory: &Native::rules(),
+        prompter: Arc::new(Person),
         timeout: Some(Duration::from_secs(30)),
         carried: Carried::default(),
     })?;

@@ -3,4 +3,7 @@
 
 pub mod coordinator;
 pub mod message;
+mod stored;
 pub mod tools;
+
+pub use stored::whole_text;

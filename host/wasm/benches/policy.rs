@@ -8,7 +8,7 @@ use std::{hint::black_box, sync::OnceLock, time::Instant};
 use divan::Bencher;
 use jp_policy_core::{
     batch::{Batch, Carried},
-    policy::{Arguments, Blueprint, Native, Policy},
+    policy::{Arguments, Native, Policy, PolicyFactory},
 };
 use jp_policy_guest::{Batch as Question, Key, Settings, Tool, View};
 use jp_policy_wasm::{Budget, Component, DEFAULT, Engine};
@@ -58,8 +58,8 @@ fn question(in_view: u32) -> Question {
     batch(in_view).view(0, View::Front)
 }
 
-fn policy(blueprint: &dyn Blueprint) -> Box<dyn Policy> {
-    blueprint.instantiate(&settings(), Arguments::default()).expect("it takes the settings")
+fn policy(factory: &dyn PolicyFactory) -> Box<dyn Policy> {
+    factory.instantiate(&settings(), Arguments::default()).expect("it takes the settings")
 }
 
 /// A component with one function that does nothing: what crossing costs.

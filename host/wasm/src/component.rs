@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, fs, path::Path, sync::Arc};
 
 use jp_policy_core::{
-    policy::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal},
+    policy::{Arguments, FaultKind, Identity, Policy, PolicyFactory, Refusal},
     text::clean_to,
 };
 use jp_policy_guest::Settings;
@@ -225,7 +225,7 @@ impl Component {
     }
 }
 
-impl Blueprint for Component {
+impl PolicyFactory for Component {
     fn identity(&self) -> &Identity {
         &self.0.identity
     }

@@ -1,6 +1,6 @@
 //! The host keeps old versions of the contract: proved with an older one that is invented here.
 
-use jp_policy_core::policy::{Arguments, Blueprint as _};
+use jp_policy_core::policy::{Arguments, PolicyFactory as _};
 use jp_policy_guest::{self as own, Key, Settings, State as CallState, Tool};
 use wasmtime::{
     Engine as Wasmtime, Store,

@@ -7,7 +7,7 @@ use std::{
 
 use jp_policy_core::{
     batch::{Batch, Carried},
-    policy::{Arguments, Blueprint as _, FaultKind, Refusal, Spent},
+    policy::{Arguments, FaultKind, PolicyFactory as _, Refusal, Spent},
 };
 use jp_policy_guest::{Decision, Settings, View};
 

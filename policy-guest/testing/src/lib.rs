@@ -38,7 +38,7 @@ use std::{
     sync::Arc,
 };
 
-use jp_policy_core::policy::{Blueprint, Native};
+use jp_policy_core::policy::{Native, PolicyFactory};
 use jp_policy_guest::Policy;
 use jp_policy_harness::{
     Extras,
@@ -138,12 +138,12 @@ impl Check {
         self.check(load(&path));
     }
 
-    fn check(mut self, blueprint: impl Blueprint + 'static) {
+    fn check(mut self, factory: impl PolicyFactory + 'static) {
         self.plan.extras = Extras::read("fields", &self.fields, "options", &self.options)
             .unwrap_or_else(|error| panic!("{error}"));
-        let name = blueprint.identity().name.clone();
-        let blueprint: Arc<dyn Blueprint> = Arc::new(blueprint);
-        let report = check::check(&blueprint, &self.plan, &Arc::new(Progress::default()))
+        let name = factory.identity().name.clone();
+        let factory: Arc<dyn PolicyFactory> = Arc::new(factory);
+        let report = check::check(&factory, &self.plan, &Arc::new(Progress::default()))
             .unwrap_or_else(|error| panic!("policy \"{name}\" can't be checked: {error}"));
         if let Some(refutation) = report.refutation {
             let scenario = refutation.scenario.to_toml().unwrap_or_default();
@@ -152,7 +152,7 @@ impl Check {
     }
 }
 
-fn judge(path: &Path, policy: &dyn Blueprint) {
+fn judge(path: &Path, policy: &dyn PolicyFactory) {
     let files = suite::find(&[path.to_owned()]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!files.is_empty(), "there is no `*.toml` file in `{}`", path.display());
     let loaded = suite::load(&files);

@@ -6,8 +6,8 @@ use std::{
 };
 
 use inquire::{InquireError, Text, validator::Validation};
+use jp_policy_core::prompt::Approval;
 use jp_policy_core::text::{clean, clean_lines};
-use jp_policy_runtime::coordinator::Approval;
 use serde_json::{Map, Value as Json};
 
 use super::{editing::edited, say};

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jp_policy_config::Config;
-use jp_policy_core::{policy::Blueprint, text::clean};
+use jp_policy_core::{policy::PolicyFactory, text::clean};
 use jp_policy_harness::check::{Plan, Progress, Refutation, Report, check};
 use jp_policy_report::timeline::duration;
 use jp_policy_wasm::Component;
@@ -135,8 +135,8 @@ pub(super) fn watched(
     let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}  {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let checked = thread::scope(|scope| {
-        let blueprint: Arc<dyn Blueprint> = Arc::new(component.clone());
-        let worker = scope.spawn(move || check(&blueprint, plan, progress));
+        let factory: Arc<dyn PolicyFactory> = Arc::new(component.clone());
+        let worker = scope.spawn(move || check(&factory, plan, progress));
         // Once for the search, and once for what follows it.
         let mut deadlines = [time, time + time / 3].into_iter().peekable();
         let start = Instant::now();

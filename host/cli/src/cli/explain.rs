@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use jp_policy_config::{Config, nearest};
 use jp_policy_core::{
     batch::{CallId, Instant, KeyIndex},
-    policy::Blueprint,
+    policy::PolicyFactory,
     record::{CallRecord, RecordFile},
     text::clean,
 };
@@ -130,14 +130,12 @@ fn of_record(
     conclusion(&args.file, file);
     let config = recorded_config(&file.header)?;
     let policy = reasoner(args, engine, file)?;
-    let blueprint = policy.as_ref().map(|policy| -> &dyn Blueprint { policy });
+    let factory = policy.as_ref().map(|policy| -> &dyn PolicyFactory { policy });
     let account =
-        Account::of_record(file, config.settings(), blueprint).map_err(
-            |refusal| match blueprint {
-                Some(blueprint) => refused(&config, blueprint, refusal),
-                None => refusal.into(),
-            },
-        )?;
+        Account::of_record(file, config.settings(), factory).map_err(|refusal| match factory {
+            Some(factory) => refused(&config, factory, refusal),
+            None => refusal.into(),
+        })?;
     let ids = file.calls.iter().map(|call| call.id.clone()).collect();
     Ok((account, ids, file.header.policy.name.clone()))
 }
@@ -179,7 +177,7 @@ fn choose(args: &Args, calls: &[CallRecord], ids: &[String]) -> Result<Vec<CallI
     for wanted in &args.calls {
         let is = |call: &CallId| {
             let place = *call as usize;
-            ids.get(place).is_some_and(|id| id == wanted) || calls[place].label == *wanted
+            ids.get(place).is_some_and(|id| id == wanted) || *calls[place].label == **wanted
         };
         let named: Vec<CallId> = all.clone().filter(is).collect();
         let numbered = wanted.parse().ok().and_then(|place: CallId| place.checked_sub(1));
@@ -187,10 +185,8 @@ fn choose(args: &Args, calls: &[CallRecord], ids: &[String]) -> Result<Vec<CallI
             _ if !named.is_empty() => chosen.extend(named),
             Some(call) => chosen.push(call),
             None => {
-                let known = ids
-                    .iter()
-                    .map(String::as_str)
-                    .chain(calls.iter().map(|call| call.label.as_str()));
+                let known =
+                    ids.iter().map(String::as_str).chain(calls.iter().map(|call| &*call.label));
                 let meant = nearest(wanted, known).map_or_else(String::new, |known| {
                     format!("; did you mean `{}`?", clean(known))
                 });

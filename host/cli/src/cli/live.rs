@@ -156,9 +156,7 @@ impl Observer for Live {
             EventKind::Released(call, _) => {
                 self.parked.remove(call);
                 self.fresh.remove(call);
-                let run =
-                    snapshot.record.calls.get(*call as usize).and_then(|call| call.runs.last());
-                if run.is_some_and(|run| run.gated) {
+                if snapshot.is_gated(*call) {
                     return;
                 }
                 self.running.insert(*call);
@@ -174,10 +172,11 @@ impl Observer for Live {
                 let span =
                     snapshot.record.calls.get(*call as usize).and_then(|call| call.runs.last());
                 let took = span.and_then(|run| Some(run.span.to? - run.span.from)).unwrap_or(0);
-                if span.is_some_and(|run| run.gated) {
-                    return self.say(BAD, "not run", *call, snapshot, ": another operation failed");
-                }
                 let (style, word) = match end {
+                    End::Gated => {
+                        let why = ": another operation failed";
+                        return self.say(BAD, "not run", *call, snapshot, why);
+                    }
                     End::Succeeded => (OK, "done"),
                     End::Failed => (BAD, "failed"),
                     End::Stopped => (BAD, "stopped"),
@@ -199,7 +198,7 @@ impl Observer for Live {
                     Settlement::Cancelled => "cancelled",
                     Settlement::PolicyFault => "failed",
                 };
-                let why = snapshot.responses.get(*call as usize).and_then(Option::as_ref);
+                let why = snapshot.response(*call);
                 let why =
                     why.map(|response| clean(response.content.lines().next().unwrap_or_default()));
                 self.say(
@@ -211,7 +210,7 @@ impl Observer for Live {
                 );
             }
             EventKind::Fault(fault) => {
-                let follows = match snapshot.scheduler.options().on_fault {
+                let follows = match snapshot.scheduler().options().on_fault {
                     OnFault::Default => "the default rules decide the rest of the batch",
                     OnFault::Settle => "the parked calls are settled",
                 };
@@ -273,7 +272,7 @@ fn redraw(multi: &MultiProgress, rows: &Mutex<Rows>) {
 }
 
 fn name(call: CallId, snapshot: &Snapshot<'_>) -> String {
-    let request = snapshot.requests.get(call as usize);
+    let request = snapshot.request(call);
     request
         .map_or_else(String::new, |request| format!("{} {}", clean(&request.id), request.title()))
 }
@@ -281,8 +280,8 @@ fn name(call: CallId, snapshot: &Snapshot<'_>) -> String {
 /// Why a call is queued: key, limit, who holds it, place in line.
 fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
     const HOLDERS: usize = 3;
-    let batch = snapshot.scheduler.batch();
-    match snapshot.scheduler.why(call) {
+    let batch = snapshot.scheduler().batch();
+    match snapshot.scheduler().why(call) {
         Some(Waiting::Approval) => "waits for its approval".to_owned(),
         Some(Waiting::Barrier { pending }) => {
             format!("waits for {}", plural(pending, "approval"))
@@ -293,9 +292,7 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
                 .iter()
                 .take(HOLDERS)
                 .enumerate()
-                .filter_map(|(n, holder)| {
-                    Some((n, clean(&snapshot.requests.get(*holder as usize)?.id)))
-                })
+                .filter_map(|(n, holder)| Some((n, clean(&snapshot.request(*holder)?.id))))
                 .collect();
             let mut held: Vec<String> = ids.into_values().collect();
             let others = batch.running(key).saturating_sub(held.len());
@@ -318,7 +315,7 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
             )
         }
         Some(Waiting::Policy) => {
-            format!("held by policy {}", clean(&snapshot.scheduler.identity().name))
+            format!("held by policy {}", clean(&snapshot.scheduler().identity().name))
         }
         None => String::new(),
     }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use inquire::Confirm;
 use jp_policy_config::{Config, ConfigError, Plugin, PluginRun};
 use jp_policy_core::{
-    policy::{Blueprint, Refusal},
+    policy::{PolicyFactory, Refusal},
     text::escape,
 };
 use jp_policy_wasm::{Budget, Component, Engine, EngineError, LoadError};
@@ -164,10 +164,10 @@ fn cache_folder() -> Option<PathBuf> {
 /// Why a policy does not serve a batch, with the places of what it refuses.
 pub(super) fn refused(
     config: &Config,
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
     refusal: Refusal,
 ) -> anyhow::Error {
-    let policy = &blueprint.identity().name;
+    let policy = &factory.identity().name;
     match refusal {
         Refusal::Settings(problems) => ConfigError(config.refused(policy, &problems)).into(),
         other => {

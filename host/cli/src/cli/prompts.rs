@@ -4,10 +4,11 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use inquire::{Confirm, InquireError, Select, Text};
 use jp_policy_core::text::{clean, clean_lines};
-use jp_policy_runtime::{
-    coordinator::{People, Prompt, Reply, Review},
-    tools::{AnswerType, Question},
+use jp_policy_core::{
+    outcome::{AnswerType, Question},
+    prompt::{Prompt, Reply, Review},
 };
+use jp_policy_runtime::coordinator::Prompter;
 use serde_json::Value as Json;
 
 use super::{
@@ -31,7 +32,7 @@ impl Person {
     }
 }
 
-impl People for Person {
+impl Prompter for Person {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         let (screen, remembered) = (self.screen.clone(), self.remembered.clone());
         let signals = self.signals.clone();
@@ -68,8 +69,8 @@ fn ask(prompt: &Prompt, remembered: &Remembered, signals: &Signals) -> Reply {
         Prompt::Question { tool, question, .. } => {
             answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
         }
-        Prompt::Review { tool, content, edit, .. } => {
-            review(tool, content, *edit).map(Reply::Review)
+        Prompt::Review { response, edit } => {
+            review(&response.name, &response.text_or_beginning(), *edit).map(Reply::Review)
         }
     };
     reply.unwrap_or_else(|error| match error {

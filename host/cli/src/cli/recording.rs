@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use jp_policy_config::Config;
 use jp_policy_core::{
     batch::{CallId, Instant},
-    policy::Blueprint,
+    policy::PolicyFactory,
     scheduler::Event,
 };
 use jp_policy_report::header;
@@ -32,10 +32,10 @@ impl Recording {
         policy: Option<&Path>,
         arguments: bool,
         config: &Config,
-        blueprint: &dyn Blueprint,
+        factory: &dyn PolicyFactory,
         screen: Screen,
     ) -> Result<Self> {
-        let mut header = header(config, blueprint.identity(), SystemTime::now(), arguments);
+        let mut header = header(config, factory.identity(), SystemTime::now(), arguments);
         let plugin = config.release.policy.as_ref().map(|plugin| plugin.path.as_path());
         header.policy.path = policy.or(plugin).map(|path| {
             std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()

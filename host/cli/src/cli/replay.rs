@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use jp_policy_config::Config;
 use jp_policy_core::{
     batch::CallId,
-    policy::Blueprint,
+    policy::PolicyFactory,
     record::{Conclusion, RecordFile},
     scheduler::Settlement,
     text::clean,

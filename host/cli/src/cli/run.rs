@@ -14,9 +14,13 @@ use clap::ValueEnum;
 use jp_policy_config::Config;
 use jp_policy_core::{
     batch::Carried,
-    policy::Blueprint,
+    policy::PolicyFactory,
     request::Request,
     text::{clean, plural},
+};
+use jp_policy_core::{
+    response::{Response, Status},
+    session::Submission,
 };
 use jp_policy_harness::fault_scenario;
 use jp_policy_mcp::ConfiguredTools;
@@ -25,9 +29,7 @@ use jp_policy_report::{
     timeline::{duration, timeline},
 };
 use jp_policy_runtime::{
-    coordinator::{
-        Coordinator, Finished, Nobody, People, Response, Resumed, Setup, Status, resumed,
-    },
+    coordinator::{AutoPrompter, Coordinator, Finished, Prompter, Setup, resumed},
     message::{self, Requests},
     tools::Workspace,
 };
@@ -154,7 +156,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             diagnostics::warn(&error.to_string());
         }
     })?;
-    let blueprint = args.tools.policy.load(&engine, &config)?;
+    let factory = args.tools.policy.load(&engine, &config)?;
     let screen = Screen::stderr(args.quiet);
     let signals = Signals::new(screen.clone(), has_person());
     let terminal = Terminal::prepared(&screen);
@@ -164,7 +166,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             args.tools.policy.policy.as_deref(),
             args.record_arguments,
             &config,
-            &blueprint,
+            &factory,
             screen.clone(),
         )?),
         None => None,
@@ -177,9 +179,9 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let server = Arc::new(server);
     let setup = Setup {
         config: &config,
-        server: server.clone(),
-        blueprint: &blueprint,
-        people: people(args.approve, &screen, &signals)?,
+        tools: server.clone(),
+        factory: &factory,
+        prompter: people(args.approve, &screen, &signals)?,
         timeout: args.tools.timeout,
         carried: Carried::default(),
     };
@@ -189,7 +191,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let finished = runtime.block_on(async {
         let coordinator = match Coordinator::new(setup) {
             Ok(coordinator) => coordinator,
-            Err(refusal) => return Err(refused(&config, &blueprint, refusal)),
+            Err(refusal) => return Err(refused(&config, &factory, refusal)),
         };
         let listener = tokio::spawn(signals.clone().listen(coordinator.handle()));
         let mut watch = Watch { live: Live::new(screen.clone()), recording: recording.as_mut() };
@@ -209,7 +211,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         let width =
             console::Term::stderr().size_checked().map_or(100, |(_, width)| usize::from(width));
         say(&format!("\n{}", timeline(&finished.record, width, screen.styled()).trim_end()));
-        say(&sums(&finished, &config, &blueprint, start.elapsed()));
+        say(&sums(&finished, &config, &factory, start.elapsed()));
     }
     print(&finished, args.format)?;
     write_faults(args, &config, &finished)?;
@@ -224,7 +226,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 }
 
 /// The calls to run, and what is odd about them.
-fn calls(args: &Args) -> Result<(Vec<Resumed>, Vec<String>)> {
+fn calls(args: &Args) -> Result<(Vec<Submission>, Vec<String>)> {
     if let Some(path) = &args.resume {
         let calls = resumed(&read_record(path)?);
         let calls = calls.with_context(|| format!("failed to go on with `{}`", path.display()))?;
@@ -232,7 +234,7 @@ fn calls(args: &Args) -> Result<(Vec<Resumed>, Vec<String>)> {
     }
     let batch = args.batch.as_deref().unwrap_or(Path::new("-"));
     let Requests { calls, warnings } = read_batch(batch)?;
-    Ok((calls.into_iter().map(Resumed::from).collect(), warnings))
+    Ok((calls.into_iter().map(Submission::from).collect(), warnings))
 }
 
 fn read_batch(path: &Path) -> Result<Requests> {
@@ -298,14 +300,14 @@ fn people(
     approve: Option<Approve>,
     screen: &Screen,
     signals: &Arc<Signals>,
-) -> Result<Arc<dyn People>> {
+) -> Result<Arc<dyn Prompter>> {
     Ok(match (approve, has_person()) {
         (Some(Approve::Ask), false) => {
             bail!("`--approve ask` needs a terminal; use `--approve all` or `--approve none`")
         }
         (Some(Approve::Ask) | None, true) => Arc::new(Person::new(screen.clone(), signals.clone())),
-        (Some(Approve::All), _) => Arc::new(Nobody { approve: true }),
-        (Some(Approve::None) | None, _) => Arc::new(Nobody { approve: false }),
+        (Some(Approve::All), _) => Arc::new(AutoPrompter { approve: true }),
+        (Some(Approve::None) | None, _) => Arc::new(AutoPrompter { approve: false }),
     })
 }
 
@@ -331,7 +333,12 @@ fn write_faults(args: &Args, config: &Config, finished: &Finished) -> Result<()>
 }
 
 /// One line: how many calls, how many failed, the peak of each key, the time, and what the policy cost.
-fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: Duration) -> String {
+fn sums(
+    finished: &Finished,
+    config: &Config,
+    factory: &dyn PolicyFactory,
+    took: Duration,
+) -> String {
     let count =
         |status| finished.responses.iter().filter(|response| response.status == status).count();
     let mut parts = vec![plural(finished.responses.len(), "call")];
@@ -358,7 +365,7 @@ fn sums(finished: &Finished, config: &Config, blueprint: &dyn Blueprint, took: D
     let decisions = plural(usize::try_from(cost.decisions).unwrap_or(usize::MAX), "decision");
     parts.push(format!(
         "{decisions} by policy {} in {} ({} each)",
-        blueprint.identity(),
+        factory.identity(),
         nanos(cost.time),
         nanos(each)
     ));

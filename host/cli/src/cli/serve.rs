@@ -14,7 +14,7 @@ use jp_policy_mcp::{
     ConfiguredTools,
     gateway::{self, Clients, Desk, Http, PATH},
 };
-use jp_policy_runtime::{coordinator::Nobody, tools::Workspace};
+use jp_policy_runtime::{coordinator::AutoPrompter, tools::Workspace};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -105,19 +105,19 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let guard = Guard::start().map(Arc::new);
     let guard = guard.context("failed to start the process that cleans up after this one")?;
     let engine = args.tools.policy.engine()?;
-    let blueprint = args.tools.policy.load(&engine, &config)?;
+    let factory = args.tools.policy.load(&engine, &config)?;
     let config = Arc::new(config);
     let server = ConfiguredTools::new(&config, Workspace { root, ..Workspace::default() });
     let server = Arc::new(server.watched_by(guard));
-    let nobody = Arc::new(Nobody { approve: args.approve == Approve::All });
+    let nobody = Arc::new(AutoPrompter { approve: args.approve == Approve::All });
     let clients = Arc::new(Clients::new(nobody, args.approve == Approve::Ask));
     enough_open_files()?;
     // A call is handed from task to task, and the next one is awake sooner on the thread that has just worked than on another.
     let runtime = event_loop(1)?;
-    let blueprint = Arc::new(blueprint);
+    let factory = Arc::new(factory);
     let desk =
-        Desk::new(config.clone(), server.clone(), blueprint.clone(), clients, args.tools.timeout);
-    let desk = desk.map_err(|refusal| refused(&config, &*blueprint, refusal))?;
+        Desk::new(config.clone(), server.clone(), factory.clone(), clients, args.tools.timeout);
+    let desk = desk.map_err(|refusal| refused(&config, &*factory, refusal))?;
     let ended = runtime.block_on(async {
         let ended = match args.http {
             Some(address) => over_http(desk.clone(), address, token.as_deref()).await,

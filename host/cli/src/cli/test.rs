@@ -17,7 +17,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jp_policy_config::Config;
-use jp_policy_core::{policy::Blueprint, text::clean};
+use jp_policy_core::{policy::PolicyFactory, text::clean};
 use jp_policy_harness::{
     Scenario, junit,
     suite::{self, Loaded, Outcome, Tested},
@@ -102,7 +102,7 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<(Vec<Tested>, Arc<AtomicBool>
         || {},
     );
     let policy = |_: usize, scenario: &Scenario| match policies.get(&policy_key(args, scenario)) {
-        Some(Ok(policy)) => Ok(policy as &dyn Blueprint),
+        Some(Ok(policy)) => Ok(policy as &dyn PolicyFactory),
         Some(Err(why)) => Err(why.clone()),
         None => Err("its policy was not loaded".to_owned()),
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use jp_policy_guest::{Batch, CallId, Decision, Instant, Problem};
 
-use super::Identity;
+use super::identity::Identity;
 
 /// What follows a fault of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

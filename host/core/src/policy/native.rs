@@ -4,7 +4,12 @@ use std::{fmt, marker::PhantomData};
 
 use jp_policy_guest::{Batch, CallId, Decision, Policy as Sdk, Settings, View, rules::Rules};
 
-use super::{Arguments, Blueprint, FaultKind, Identity, Policy, Refusal};
+use super::{
+    arguments::Arguments,
+    factory::{Policy, PolicyFactory},
+    fault::{FaultKind, Refusal},
+    identity::Identity,
+};
 
 /// Makes native instances of a policy that is written with the SDK.
 pub struct Native<P> {
@@ -41,7 +46,7 @@ impl<P: Sdk> fmt::Debug for Native<P> {
     }
 }
 
-impl<P: Sdk> Blueprint for Native<P> {
+impl<P: Sdk> PolicyFactory for Native<P> {
     fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -256,7 +256,7 @@ impl From<End> for Ended {
     fn from(end: End) -> Self {
         match end {
             End::Succeeded => Self::Succeeded,
-            End::Failed => Self::Failed,
+            End::Failed | End::Gated => Self::Failed,
             End::Stopped => Self::Stopped,
         }
     }

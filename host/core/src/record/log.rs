@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::line::{Header, Line, Stamped};
 use crate::{
-    batch::{CallId, Instant},
+    batch::{CallId, End, Instant},
     scheduler::{Event, EventKind},
 };
 
@@ -25,8 +25,6 @@ pub struct About<'a> {
     pub arguments: Option<Result<&'a Map<String, Json>, &'a str>>,
     /// Its response, if it has one; looked at when it settles.
     pub response: Option<Json>,
-    /// Whether its last execution was released and not run: an operation before it had failed.
-    pub gated: bool,
 }
 
 /// Writes a record file. Each line is handed over whole, so what is killed leaves whole lines, and at most a torn last one.
@@ -73,7 +71,7 @@ impl<W: Write> Writer<W> {
                 call: *call,
                 execution: execution.number(),
                 how: (*end).into(),
-                gated: call.is_some_and(|call| about(call).gated),
+                gated: *end == End::Gated,
             },
             EventKind::Settled(call, how) => {
                 let response = if self.arguments { about(*call).response } else { None };

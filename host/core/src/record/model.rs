@@ -2,13 +2,17 @@
 //!
 //! The live program and the simulator keep the same record, so whatever shows one shows the other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use jp_policy_guest::{KeyIndex, Settings, ToolIndex};
 use smallvec::SmallVec;
 
 use crate::{
     batch::{CallId, End, ExecutionId, Instant},
+    description::CallDescription,
     policy::Fault,
     scheduler::{Event, EventKind, Settlement},
 };
@@ -51,7 +55,7 @@ pub struct Run {
 #[derive(Debug, Clone)]
 pub struct CallRecord {
     /// What it is called: its tool's name, or what a scenario calls it.
-    pub label: String,
+    pub label: Arc<str>,
     /// Its tool.
     pub tool: ToolIndex,
     /// The key that bounds it.
@@ -111,45 +115,33 @@ impl Record {
         Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
     }
 
-    /// Tells of the next call in written order, before its first event.
-    pub fn announce(
-        &mut self,
-        label: impl Into<String>,
-        tool: ToolIndex,
-        key: Option<KeyIndex>,
-        parent: u32,
-    ) {
-        self.calls.push(CallRecord {
-            label: label.into(),
-            tool,
-            key,
-            parent,
-            submitted: 0,
-            parked: SmallVec::new(),
-            runs: SmallVec::new(),
-            settled: None,
-        });
-    }
-
-    /// Gives a call another label, as when a person has edited its arguments.
-    pub fn rename(&mut self, call: CallId, label: impl Into<String>) {
-        if let Some(known) = self.calls.get_mut(call as usize) {
-            known.label = label.into();
-        }
-    }
-
     /// The most executions at once of each key, by its name.
     pub fn peaks_by_key(&self) -> BTreeMap<&str, u32> {
         self.keys.iter().map(String::as_str).zip(self.peaks.iter().copied()).collect()
     }
 
-    /// Takes an event in.
-    pub fn observe(&mut self, event: &Event) {
+    /// Takes an event in. `describe` tells what a call is; it is asked when the call comes in, and when it is approved, since a
+    /// person may have edited it.
+    pub fn observe(
+        &mut self,
+        event: &Event,
+        describe: impl FnOnce(CallId) -> Option<CallDescription>,
+    ) {
         let at = event.at;
         self.until = self.until.max(at);
         match &event.kind {
-            EventKind::Submitted(call) => self.with(*call, |call| call.submitted = at),
-            EventKind::Parked(call) => self.with(*call, |call| call.parked.push(Span::open(at))),
+            EventKind::Submitted(call) => {
+                if let Some(description) = describe(*call) {
+                    self.submit(at, description);
+                }
+            }
+            EventKind::Parked(call) => {
+                let label = describe(*call).map(|description| description.label);
+                self.with(*call, |call| {
+                    call.label = label.unwrap_or_else(|| call.label.clone());
+                    call.parked.push(Span::open(at));
+                });
+            }
             EventKind::Released(call, execution) => {
                 self.count(*call, 1);
                 self.with(*call, |call| {
@@ -178,7 +170,8 @@ impl Record {
                     if let Some(run) = call.runs.iter_mut().find(|run| run.execution == *execution)
                     {
                         run.span.close(at);
-                        run.end = Some(*end);
+                        run.gated = *end == End::Gated;
+                        run.end = Some(if run.gated { End::Failed } else { *end });
                         if let Some(ask) = run.asks.last_mut() {
                             ask.close(at);
                         }
@@ -209,12 +202,18 @@ impl Record {
         }
     }
 
-    /// Notes that a released operation was not run.
-    pub fn gate(&mut self, call: CallId, execution: ExecutionId) {
-        self.with(call, |call| {
-            for run in call.runs.iter_mut().filter(|run| run.execution == execution) {
-                run.gated = true;
-            }
+    /// A call comes in, at the end of the written order.
+    fn submit(&mut self, at: Instant, description: CallDescription) {
+        let CallDescription { label, tool, key, parent } = description;
+        self.calls.push(CallRecord {
+            label,
+            tool,
+            key,
+            parent,
+            submitted: at,
+            parked: SmallVec::new(),
+            runs: SmallVec::new(),
+            settled: None,
         });
     }
 

@@ -9,7 +9,8 @@ use super::{
     model::Record,
 };
 use crate::{
-    batch::{CallId, ExecutionId, Instant, KeyIndex},
+    batch::{CallId, End, ExecutionId, Instant, KeyIndex},
+    description::CallDescription,
     request::Request,
     scheduler::{Event, EventKind},
 };
@@ -226,13 +227,11 @@ impl Reader {
             return Err(format!("it is of {at} ns, and the line before it of {} ns", self.at));
         }
         self.at = at;
+        let mut description = None;
         let kind = match line {
             Line::Submitted { call, id, tool, parent, of, arguments, invalid } => {
-                let call = self.submit(
-                    call,
-                    parent,
-                    RecordedCall { id, of, tool, arguments, invalid, response: None },
-                )?;
+                let known = RecordedCall { id, of, tool, arguments, invalid, response: None };
+                description = Some(self.submit(call, parent, known)?);
                 EventKind::Submitted(call)
             }
             Line::Parked { call, arguments } => {
@@ -265,11 +264,9 @@ impl Reader {
                 let execution = ExecutionId::numbered(execution);
                 if let Some(call) = call {
                     self.call(call)?;
-                    if gated {
-                        self.file.record.gate(call, execution);
-                    }
                 }
-                EventKind::Ended(call, execution, how.into())
+                let end = if gated { End::Gated } else { how.into() };
+                EventKind::Ended(call, execution, end)
             }
             Line::Settled { call, how, response } => {
                 self.call(call)?.response = response;
@@ -292,12 +289,18 @@ impl Reader {
             Line::Over => return Ok(()),
         };
         let event = Event { at, kind };
-        self.file.record.observe(&event);
+        // Who reads a record finds a call under what it was called at first.
+        self.file.record.observe(&event, |_| description);
         self.file.events.push(event);
         Ok(())
     }
 
-    fn submit(&mut self, call: CallId, parent: u32, known: RecordedCall) -> Result<CallId, String> {
+    fn submit(
+        &mut self,
+        call: CallId,
+        parent: u32,
+        known: RecordedCall,
+    ) -> Result<CallDescription, String> {
         let next = self.file.calls.len();
         if call as usize != next {
             return Err(format!("call {call} is submitted where call {next} is the next"));
@@ -311,9 +314,9 @@ impl Reader {
             name: known.tool.as_str().into(),
             arguments: Ok(known.arguments.clone().unwrap_or_default().into()),
         };
-        self.file.record.announce(request.title(), tool, key, parent);
+        let label = request.title().into();
         self.file.calls.push(known);
-        Ok(call)
+        Ok(CallDescription { label, tool, key, parent })
     }
 
     fn call(&mut self, call: CallId) -> Result<&mut RecordedCall, String> {

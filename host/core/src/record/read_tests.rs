@@ -3,9 +3,10 @@ use std::{io, path::Path};
 use jp_policy_guest::{Key, Settings, Tool};
 
 use super::*;
+use crate::description::CallDescription;
 use crate::{
     batch::{Carried, End},
-    policy::{Arguments, Blueprint as _, Native},
+    policy::{Arguments, Native, PolicyFactory as _},
     record::{About, CallRecord, Conclusion, Header, RecordFile, Writer},
     scheduler::{Options, Scheduler},
     terms::OnError,
@@ -50,14 +51,18 @@ fn lived(out: &mut Vec<u8>, arguments: bool) -> Record {
     let given = object(serde_json::json!({ "path": "a" }));
     let edited = object(serde_json::json!({ "path": "b" }));
     let tools = [("c1", "edit", Some(0)), ("c2", "edit", Some(0)), ("c3", "nope", None)];
-    for (parent, (_, tool, key)) in (0..).zip(tools) {
+    for (parent, (_, tool, _)) in (0..).zip(tools) {
         let place = if tool == "edit" { 0 } else { u32::MAX };
-        record.announce(tool, place, key, parent);
         scheduler.submit(5, place, parent);
     }
+    let describe = |call: CallId| {
+        let (_, tool, key) = tools[call as usize];
+        let place = if tool == "edit" { 0 } else { u32::MAX };
+        Some(CallDescription { label: tool.into(), tool: place, key, parent: call })
+    };
     let mut drain = |scheduler: &mut Scheduler| {
         while let Some(event) = scheduler.poll_event() {
-            record.observe(&event);
+            record.observe(&event, describe);
             let now = if event.at < 6 { &given } else { &edited };
             let about = |call: CallId| About {
                 id: tools[call as usize].0,
@@ -66,7 +71,6 @@ fn lived(out: &mut Vec<u8>, arguments: bool) -> Record {
                 of: (call == 1).then_some("c1"),
                 arguments: Some(if call == 2 { Err("no object") } else { Ok(now) }),
                 response: Some(serde_json::json!({ "content": "done" })),
-                gated: false,
             };
             writer.event(&event, about).expect("it can be written");
         }
@@ -171,7 +175,7 @@ fn arguments_and_responses_are_written_only_where_they_are_asked_for() {
     ];
     assert_eq!(file.calls, expected, "the second was edited when it was approved");
     assert_eq!(file.arguments(), [r#"{"path":"a"}"#, r#"{"path":"b"}"#, "{}"]);
-    assert_eq!(file.record.calls[0].label, "edit a");
+    assert_eq!(&*file.record.calls[0].label, "edit a");
     let mut text = Vec::new();
     lived(&mut text, false);
     let text = String::from_utf8(text).expect("it is text");

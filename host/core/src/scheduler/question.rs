@@ -1,5 +1,7 @@
 //! Questions to a policy, and its answers: they carry the policy with them, so that it can think on another thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use jp_policy_guest::{self as contract, Decision};
 
 use crate::{
@@ -30,14 +32,14 @@ impl Question {
 
     /// Asks the policy; takes as long as the policy takes.
     pub fn ask(mut self) -> Answer {
-        let result = self.policy.release(&self.batch);
+        let result = caught(|| self.policy.release(&self.batch)).flatten();
         self.answered(result)
     }
 
     /// Asks the policy if it answers in a moment; gives the question back if that may take longer.
     pub fn ask_at_once(mut self) -> Result<Answer, Self> {
-        match self.policy.release_at_once(&self.batch) {
-            Some(result) => Ok(self.answered(result)),
+        match caught(|| self.policy.release_at_once(&self.batch)).transpose() {
+            Some(result) => Ok(self.answered(result.flatten())),
             None => Err(self),
         }
     }
@@ -71,8 +73,24 @@ impl Answer {
         let parked = batch.calls.iter().filter(|call| call.state == contract::State::Parked);
         let parked: Vec<CallId> = parked.map(|call| call.id).take(most).collect();
         let reasons = parked.into_iter();
-        reasons.filter_map(|call| Some((call, self.policy.explain(&batch, call)?))).collect()
+        reasons
+            .filter_map(|call| {
+                let reason = caught(|| self.policy.explain(&batch, call)).ok().flatten();
+                Some((call, reason?))
+            })
+            .collect()
     }
+}
+
+/// Asks a policy. One that is compiled into the host may panic, and then that is a fault like a component's trap.
+fn caught<T>(ask: impl FnOnce() -> T) -> Result<T, FaultKind> {
+    // After a fault the policy is not asked again, so nobody sees what the panic left behind.
+    catch_unwind(AssertUnwindSafe(ask)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = format!("panicked: {}", text.as_deref().unwrap_or("without a message"));
+        FaultKind::Trap { message }
+    })
 }
 
 /// What a policy was shown, with what it released running.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use jp_policy_core::{
     batch::{Batch, Carried},
-    policy::{Arguments, Blueprint, FaultKind, Refusal},
+    policy::{Arguments, FaultKind, PolicyFactory, Refusal},
 };
 use jp_policy_guest::Settings;
 
@@ -63,7 +63,7 @@ pub enum Cut {
 
 /// Asks a fresh instance the same question again and again, for `time` or until it is `stopped`, and at least once.
 pub(super) fn ask(
-    blueprint: &dyn Blueprint,
+    factory: &dyn PolicyFactory,
     extras: &Extras,
     [calls, keys, limit]: [u32; 3],
     time: Duration,
@@ -71,7 +71,7 @@ pub(super) fn ask(
 ) -> Row {
     let row = |shown, cost| Row { calls, keys, shown, cost };
     let settings = extras.settings(&vec![limit; keys as usize]);
-    let mut policy = match blueprint.instantiate(&settings, Arguments::default()) {
+    let mut policy = match factory.instantiate(&settings, Arguments::default()) {
         Ok(policy) => policy,
         Err(Refusal::Fault(fault)) => return row(0, Err(Cut::Fault(fault))),
         Err(refusal) => return row(0, Err(Cut::Refused(refusal.to_string()))),

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jp_policy_core::policy::{Arguments, Blueprint as _};
+use jp_policy_core::policy::{Arguments, PolicyFactory as _};
 use jp_policy_wasm::{Component, Engine};
 
 use super::{

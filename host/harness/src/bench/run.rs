@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, path::Path, time::Duration};
 
-use jp_policy_core::policy::{Arguments, Blueprint as _, Identity, Refusal};
+use jp_policy_core::policy::{Arguments, Identity, PolicyFactory as _, Refusal};
 use jp_policy_guest::View;
 use jp_policy_wasm::{Budget, Component, DEFAULT, EngineError, LoadError};
 

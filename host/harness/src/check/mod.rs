@@ -23,7 +23,7 @@ use std::{
 
 pub use violation::{Impurity, Violation};
 
-use jp_policy_core::policy::{Blueprint, Refusal};
+use jp_policy_core::policy::{PolicyFactory, Refusal};
 
 use super::{Extras, Scenario, simulate};
 
@@ -141,23 +141,23 @@ pub enum CheckError {
 
 /// Checks a policy. A search that finds nothing ends with the random batches; `progress` counts.
 pub fn check(
-    blueprint: &Arc<dyn Blueprint>,
+    factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     progress: &Arc<Progress>,
 ) -> Result<Report, CheckError> {
     let shapes = batches::shapes(plan);
     progress.total.store(shapes.len() + plan.random as usize, Ordering::Relaxed);
     let mut report = Report { batches: 0, kinds: shapes.len(), random: 0, refutation: None };
-    report.refutation = search(blueprint, plan, &shapes, progress)?;
+    report.refutation = search(factory, plan, &shapes, progress)?;
     report.batches = progress.done.load(Ordering::Relaxed);
     if report.refutation.is_none() {
         progress.enough.store(false, Ordering::Relaxed);
-        report.refutation = random::random(blueprint, plan, progress)?;
+        report.refutation = random::random(factory, plan, progress)?;
         report.random = progress.done.load(Ordering::Relaxed) - report.batches;
     }
     if let Some(Refutation { violation, scenario, shown, .. }) = &mut report.refutation {
         scenario.title = violation.to_string();
-        *shown = match (&*violation, simulate(scenario, &**blueprint)) {
+        *shown = match (&*violation, simulate(scenario, &**factory)) {
             (Violation::Fault(fault), Ok(simulation)) => {
                 simulation.record.faults.first().is_some_and(|again| again.kind == fault.kind)
             }
@@ -170,7 +170,7 @@ pub fn check(
 
 /// Searches the batches, smallest first, on all threads. The smallest batch that went wrong is what is found.
 fn search(
-    blueprint: &Arc<dyn Blueprint>,
+    factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     shapes: &[batches::Shape],
     progress: &Arc<Progress>,
@@ -193,7 +193,7 @@ fn search(
                     let Some(shape) = shapes.get(n) else {
                         return;
                     };
-                    match model::search(blueprint, plan, shape, progress) {
+                    match model::search(factory, plan, shape, progress) {
                         // One that was cut short is not searched whole.
                         Ok(None) if progress.over() => {}
                         Ok(None) => {

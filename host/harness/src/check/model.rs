@@ -8,7 +8,7 @@ use std::{
 
 use jp_policy_core::{
     batch::{CallId, Carried, End, ExecutionId, Instant, Stage},
-    policy::{Arguments, Blueprint, Identity, OnFault},
+    policy::{Arguments, Identity, OnFault, PolicyFactory},
     scheduler::{EventKind, Options, Scheduler},
 };
 use smallvec::SmallVec;
@@ -29,17 +29,17 @@ const SECOND: Instant = 1_000_000_000;
 
 /// Searches all batches of a kind. The refutation is the shortest history in which something goes wrong.
 pub(super) fn search(
-    blueprint: &Arc<dyn Blueprint>,
+    factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     shape: &Shape,
     progress: &Arc<Progress>,
 ) -> Result<Option<Refutation>, CheckError> {
-    let name = blueprint.identity().name.clone();
+    let name = factory.identity().name.clone();
     let config = batches::config(plan, &name, &shape.limits)?;
     let settings = config.settings();
     let fresh = {
-        let (blueprint, settings) = (blueprint.clone(), settings.clone());
-        Box::new(move || blueprint.instantiate(&settings, Arguments::default()))
+        let (factory, settings) = (factory.clone(), settings.clone());
+        Box::new(move || factory.instantiate(&settings, Arguments::default()))
     };
     let policy = match Shared::new(fresh) {
         Ok(policy) => policy,

@@ -8,7 +8,7 @@ use std::{
 
 use jp_policy_core::{
     batch::Instant,
-    policy::{Arguments, Blueprint, Identity, Policy, Refusal},
+    policy::{Arguments, Identity, Policy, PolicyFactory, Refusal},
     scheduler::Scheduler,
 };
 use proptest::{
@@ -143,7 +143,7 @@ impl RandomBatch {
 
 /// Tries random batches. The refutation is the smallest one that could be made of the first in which something went wrong.
 pub(super) fn random(
-    blueprint: &Arc<dyn Blueprint>,
+    factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     progress: &Arc<Progress>,
 ) -> Result<Option<Refutation>, CheckError> {
@@ -162,7 +162,7 @@ pub(super) fn random(
         if progress.over() || stuck.borrow().is_some() {
             return Ok(());
         }
-        let tried = try_out(blueprint, plan, &batch, progress);
+        let tried = try_out(factory, plan, &batch, progress);
         if !*failed.borrow() {
             progress.done.fetch_add(1, Ordering::Relaxed);
         }
@@ -184,31 +184,31 @@ pub(super) fn random(
     let Err(TestError::Fail(_, smallest)) = result else {
         return Ok(None);
     };
-    let scenario = smallest.scenario(plan, &blueprint.identity().name)?;
-    let violation = try_out(blueprint, plan, &smallest, progress)?;
+    let scenario = smallest.scenario(plan, &factory.identity().name)?;
+    let violation = try_out(factory, plan, &smallest, progress)?;
     Ok(violation.map(|violation| Refutation { violation, scenario, random: true, shown: false }))
 }
 
 /// What goes wrong in a batch.
 fn try_out(
-    blueprint: &Arc<dyn Blueprint>,
+    factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     batch: &RandomBatch,
     progress: &Progress,
 ) -> Result<Option<Violation>, CheckError> {
-    let scenario = batch.scenario(plan, &blueprint.identity().name)?;
+    let scenario = batch.scenario(plan, &factory.identity().name)?;
     let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
     let fresh = {
-        let blueprint = blueprint.clone();
-        Box::new(move || blueprint.instantiate(&settings, Arguments::default()))
+        let factory = factory.clone();
+        Box::new(move || factory.instantiate(&settings, Arguments::default()))
     };
     let policy = match Shared::new(fresh) {
         Ok(policy) => policy,
         Err(refusal) => {
-            return not_configured(refusal, plan, &blueprint.identity().name).map(Some);
+            return not_configured(refusal, plan, &factory.identity().name).map(Some);
         }
     };
-    let identity = blueprint.identity().clone();
+    let identity = factory.identity().clone();
     let watched = Watched { identity, policy: policy.clone() };
     let standard = Standard { rules: plan.rules, policy: policy.clone() };
     let mut judge = Judge { standard, wakes: 0, violation: None };
@@ -251,7 +251,7 @@ struct Watched {
     policy: Shared,
 }
 
-impl Blueprint for Watched {
+impl PolicyFactory for Watched {
     fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -6,11 +6,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use jp_policy_core::text::clean;
-use jp_policy_runtime::{
-    coordinator::{Approval, People, Prompt, Reply, Review},
-    tools::{AnswerType, Question},
+use jp_policy_core::{
+    outcome::{AnswerType, Question},
+    prompt::{Approval, Prompt, Reply, Review},
+    text::clean,
 };
+use jp_policy_runtime::{coordinator::Prompter, whole_text};
 use rmcp::{
     Peer, RoleServer,
     model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema},
@@ -25,7 +26,7 @@ const TEXT: &str = "text";
 /// The clients, as those who are asked.
 pub struct Clients {
     /// Who is asked for a client that can't be.
-    otherwise: Arc<dyn People>,
+    otherwise: Arc<dyn Prompter>,
     /// Whether clients are asked for approvals too, and not only what tools ask and want reviewed.
     approvals: bool,
     /// Whose call each is, by its id; none: of a client that can't ask.
@@ -37,7 +38,7 @@ pub struct Clients {
 impl Clients {
     /// Clients that are asked what can be asked of them, and for all else `otherwise`. `approvals`: whether they are asked to
     /// approve calls too; most agents have asked before they call.
-    pub fn new(otherwise: Arc<dyn People>, approvals: bool) -> Self {
+    pub fn new(otherwise: Arc<dyn Prompter>, approvals: bool) -> Self {
         Self { otherwise, approvals, calls: Mutex::default(), came: Notify::new() }
     }
 
@@ -76,12 +77,11 @@ impl Clients {
     }
 
     async fn ask_client(&self, prompt: Prompt) -> Reply {
-        let (Prompt::Approve { id, .. } | Prompt::Question { id, .. } | Prompt::Review { id, .. }) =
-            &prompt;
+        let (_, id) = prompt.subject();
         let Some(client) = self.client(id).await else {
             return self.otherwise.ask(prompt).await;
         };
-        let Some(form) = form(&prompt) else {
+        let Some(form) = form(&prompt).await else {
             return self.otherwise.ask(prompt).await;
         };
         match client.create_elicitation(form).await {
@@ -98,7 +98,7 @@ impl Clients {
     }
 }
 
-impl People for Clients {
+impl Prompter for Clients {
     fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
         if matches!(prompt, Prompt::Approve { .. }) && !self.approvals {
             return self.otherwise.ask(prompt);
@@ -113,7 +113,7 @@ impl People for Clients {
 }
 
 /// A prompt as a client shows it. None: it can't be said in a form.
-fn form(prompt: &Prompt) -> Option<ElicitRequestParams> {
+async fn form(prompt: &Prompt) -> Option<ElicitRequestParams> {
     let (message, fields, required) = match prompt {
         Prompt::Approve { tool, arguments, edit, problem, .. } => {
             let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
@@ -128,7 +128,8 @@ fn form(prompt: &Prompt) -> Option<ElicitRequestParams> {
             let message = format!("Tool `{tool}` asks:{}", about.collect::<String>());
             (message, Some((question.id.as_str(), field(question))), true)
         }
-        Prompt::Review { tool, content, edit, .. } => {
+        Prompt::Review { response, edit } => {
+            let (tool, content) = (&response.name, whole_text(response.clone()).await);
             let message = format!("Deliver the result of tool `{tool}`?\n{content}");
             let text = json!({ "type": "string", "title": "Result", "default": content });
             (message, edit.then_some((TEXT, text)), false)

@@ -11,15 +11,16 @@ use std::{
 };
 
 use jp_policy_config::Config;
+use jp_policy_core::response::Response;
 use jp_policy_core::{
     batch::{CallId, Carried},
-    policy::{Blueprint, Refusal},
+    policy::{PolicyFactory, Refusal},
     request::Request,
     scheduler::{Event, EventKind, Waiting},
     text::clean,
 };
 use jp_policy_runtime::{
-    coordinator::{Clock, Coordinator, Observer, Response, Setup, Snapshot, Submitter, Ticket},
+    coordinator::{Clock, Coordinator, Observer, Setup, Snapshot, Submitter, Ticket},
     tools::{Progress, Tools},
 };
 use serde_json::{Map, Value as Json};
@@ -31,7 +32,7 @@ use super::{Clients, leaving::Calls};
 pub struct Desk {
     config: Arc<Config>,
     tools: Arc<dyn Tools>,
-    blueprint: Arc<dyn Blueprint>,
+    factory: Arc<dyn PolicyFactory>,
     clients: Arc<Clients>,
     timeout: Option<Duration>,
     next: AtomicU64,
@@ -75,14 +76,14 @@ impl Desk {
     pub fn new(
         config: Arc<Config>,
         tools: Arc<dyn Tools>,
-        blueprint: Arc<dyn Blueprint>,
+        factory: Arc<dyn PolicyFactory>,
         clients: Arc<Clients>,
         timeout: Option<Duration>,
     ) -> Result<Arc<Self>, Refusal> {
         let desk = Arc::new_cyclic(|me| Self {
             config,
             tools,
-            blueprint,
+            factory,
             clients,
             timeout,
             next: AtomicU64::new(1),
@@ -157,9 +158,9 @@ impl Desk {
     fn coordinator(&self) -> Result<Coordinator, Refusal> {
         Coordinator::new(Setup {
             config: &self.config,
-            server: self.tools.clone(),
-            blueprint: &*self.blueprint,
-            people: self.clients.clone(),
+            tools: self.tools.clone(),
+            factory: &*self.factory,
+            prompter: self.clients.clone(),
             timeout: self.timeout,
             carried: Carried::default(),
         })
@@ -307,7 +308,7 @@ struct Watcher {
 impl Watcher {
     /// The id by which a call is watched: its own, or that of the tool call that it is an operation of.
     fn id<'a>(call: CallId, snapshot: &Snapshot<'a>) -> Option<&'a str> {
-        let own = || snapshot.requests.get(call as usize).map(|request| &*request.id);
+        let own = || snapshot.request(call).map(|request| &*request.id);
         snapshot.operation_of(call).or_else(own)
     }
 
@@ -358,9 +359,9 @@ impl Observer for Watcher {
 
 /// Why a call is in line, in a few words.
 fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
-    let batch = snapshot.scheduler.batch();
+    let batch = snapshot.scheduler().batch();
     let mut text = "queued".to_owned();
-    let _ = match snapshot.scheduler.why(call) {
+    let _ = match snapshot.scheduler().why(call) {
         Some(Waiting::Key { key, ahead: 0 }) => {
             write!(text, ": key {}, next in line", clean(batch.key_name(key)))
         }
@@ -369,7 +370,7 @@ fn why(call: CallId, snapshot: &Snapshot<'_>) -> String {
         }
         Some(Waiting::Barrier { pending }) => write!(text, ": {pending} calls wait for approval"),
         Some(Waiting::Policy) => {
-            write!(text, ": held by policy {}", clean(&snapshot.scheduler.identity().name))
+            write!(text, ": held by policy {}", clean(&snapshot.scheduler().identity().name))
         }
         Some(Waiting::Approval) | None => Ok(()),
     };

@@ -6,11 +6,13 @@ use std::{
 };
 
 use jp_policy_config::Tool;
-use jp_policy_core::{policy::Refusal, terms::RunMode};
-use jp_policy_runtime::{
-    coordinator::{Response, Status},
-    tools::{Definition, Progress, Terms, schema},
+use jp_policy_core::{
+    catalog::Terms,
+    fan_out::schema,
+    response::{Response, Status},
 };
+use jp_policy_core::{policy::Refusal, terms::RunMode};
+use jp_policy_runtime::tools::{Definition, Progress};
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{

@@ -1,8 +1,9 @@
 use jp_policy_config::{Config, Source};
+use jp_policy_core::catalog::Terms;
 use jp_policy_core::policy::Native;
 use jp_policy_runtime::{
-    coordinator::Nobody,
-    tools::{Invocation, Ran, Running, Stop, Terms, Tools},
+    coordinator::AutoPrompter,
+    tools::{Invocation, Ran, Running, Stop, Tools},
 };
 use rmcp::serve_server;
 use serde_json::{Value as Json, json};
@@ -27,7 +28,7 @@ impl Tools for Hangs {
         self.0.notify_one();
         Box::pin(async {
             stop.gently.cancelled().await;
-            Ran { stopped: true, ..jp_policy_runtime::tools::Outcome::error("stopped").into() }
+            Ran { stopped: true, ..jp_policy_core::outcome::Outcome::error("stopped").into() }
         })
     }
 }
@@ -41,7 +42,7 @@ async fn session() -> (Arc<Desk>, Arc<Sessions>, SessionId, Arc<Notify>) {
     let begun = Arc::new(Notify::new());
     let text = "conversation.tools.hangs.run = 'unattended'";
     let config = Config::from_sources(&[Source::new("tools.toml", text)]).expect("it holds");
-    let clients = Arc::new(Clients::new(Arc::new(Nobody { approve: true }), false));
+    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: true }), false));
     let rules = Arc::new(Native::rules());
     let desk = Desk::new(Arc::new(config), Arc::new(Hangs(begun.clone())), rules, clients, None);
     let desk = desk.expect("the rules take everything");

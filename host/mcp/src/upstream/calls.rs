@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use jp_policy_core::outcome::Outcome;
 use jp_policy_core::text::clean;
-use jp_policy_runtime::tools::{GRACE, Invocation, Outcome, Ran, Stop};
+use jp_policy_runtime::tools::{GRACE, Invocation, Ran, Stop};
 use rmcp::{
     RoleClient,
     model::{

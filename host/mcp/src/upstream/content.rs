@@ -1,6 +1,6 @@
 //! The result of a call: what the assistant reads of it.
 
-use jp_policy_runtime::tools::Outcome;
+use jp_policy_core::outcome::Outcome;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, ServerResult};
 
 /// What a server's answer to a call says.

@@ -1,6 +1,7 @@
 //! What a server asks in the middle of a call: a form, asked field by field.
 
-use jp_policy_runtime::tools::{AnswerType, Host, Question};
+use jp_policy_core::outcome::{AnswerType, Question};
+use jp_policy_runtime::tools::Host;
 use rmcp::model::{ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value as Json};
 

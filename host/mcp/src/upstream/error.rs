@@ -1,7 +1,7 @@
 //! What can go wrong with an MCP server.
 
 use jp_policy_config::nearest;
-use jp_policy_runtime::tools::Outcome;
+use jp_policy_core::outcome::Outcome;
 
 /// Why a tool of an MCP server could not be called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,28 +1,24 @@
-//! The Host's event loop: joins the scheduler, the tool server and the people.
+//! The Host on tokio: drives one [`Session`](jp_policy_core::session::Session) with real tools, real people and a real clock.
 //!
-//! A [`Coordinator`] serves one batch. Everything that happens (an execution ran, a person replied, the policy answered, a
-//! command came in, a wake-up is due) reaches one loop, which tells the scheduler and does what the scheduler's events say.
-//! Nothing else touches the scheduler, so there is no lock, and nothing to model but the channels, which are tokio's. A policy
-//! that has answered in a moment so far is asked in the loop, with a moment's budget; any other on another thread: one that hangs
-//! delays releases until its budget ends it, and nothing else.
+//! A [`Coordinator`] serves one batch. Everything that happens (a run ended, a person replied, the policy answered, a command came in,
+//! a wake-up is due) reaches one loop, which tells the session and does what the session says. Nothing else touches the session, so
+//! there is no lock. A policy that has answered in a moment so far is asked in the loop, with a moment's budget; any other on another
+//! thread: one that hangs delays releases until its budget ends it, and nothing else.
 
-mod asking;
 mod clock;
-mod control;
-mod event_loop;
-mod executions;
-mod line;
-mod parents;
-mod people;
-mod prompts;
+mod deadline;
+mod driver;
+mod execution;
+mod handle;
+mod observer;
+mod prompter;
 mod recorder;
-mod response;
 mod resume;
 
 pub use clock::Clock;
-pub use control::{Handle, Submitter, Ticket, Withdrawal};
-pub use event_loop::{Coordinator, Finished, Observer, PolicyCost, Setup, Snapshot};
-pub use people::{Approval, Nobody, People, Prompt, Reply, Review};
+pub use driver::{Coordinator, Finished, PolicyCost, Setup};
+pub use handle::{Handle, Submitter, Ticket, Withdrawal};
+pub use observer::{Observer, Snapshot};
+pub use prompter::{AutoPrompter, Prompter, Replying};
 pub use recorder::Recorder;
-pub use response::{Response, Status};
-pub use resume::{ResumeError, Resumed, resumed};
+pub use resume::{ResumeError, resumed};

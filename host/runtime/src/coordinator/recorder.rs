@@ -8,7 +8,7 @@ use jp_policy_core::{
     scheduler::{Event, EventKind},
 };
 
-use super::event_loop::{Observer, Snapshot};
+use super::observer::{Observer, Snapshot};
 
 /// Of how many waiting calls the policy's reason is asked after each decision: those next in line. Each costs about a decision.
 const REASONS: usize = 16;
@@ -63,13 +63,12 @@ impl<W: Write + Send> Observer for Recorder<W> {
 }
 
 fn about<'a>(call: CallId, snapshot: &Snapshot<'a>, settles: bool) -> About<'a> {
-    let place = call as usize;
     let (Some(request), Some(known)) =
-        (snapshot.requests.get(place), snapshot.record.calls.get(place))
+        (snapshot.request(call), snapshot.record.calls.get(call as usize))
     else {
         return About::default();
     };
-    let response = snapshot.responses.get(place).and_then(Option::as_ref).filter(|_| settles);
+    let response = snapshot.response(call).filter(|_| settles);
     About {
         id: &request.id,
         tool: &request.name,
@@ -78,6 +77,5 @@ fn about<'a>(call: CallId, snapshot: &Snapshot<'a>, settles: bool) -> About<'a> 
         arguments: Some(request.arguments.as_deref().map_err(String::as_str)),
         // It is text and booleans: nothing in it can't be written.
         response: response.and_then(|response| serde_json::to_value(response).ok()),
-        gated: known.runs.last().is_some_and(|run| run.gated),
     }
 }

@@ -2,26 +2,10 @@
 
 use std::sync::Arc;
 
-use jp_policy_core::{record::RecordFile, request::Request};
+use jp_policy_core::{
+    fan_out::OPERATIONS, record::RecordFile, request::Request, session::Submission,
+};
 use serde_json::{Map, Value as Json};
-
-use super::response::Response;
-use crate::tools::OPERATIONS;
-
-/// A tool call, and the responses it has already. What has one is not run again.
-#[derive(Debug, Clone)]
-pub struct Resumed {
-    /// The tool call.
-    pub request: Request,
-    /// What it answered, or what each of its operations did. Empty: nothing yet.
-    pub responses: Vec<Option<Response>>,
-}
-
-impl From<Request> for Resumed {
-    fn from(request: Request) -> Self {
-        Self { request, responses: Vec::new() }
-    }
-}
 
 /// Why a record is not enough to go on from.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,11 +27,11 @@ pub enum ResumeError {
 
 /// The calls of a record in written order, for [`Coordinator::resume`](super::Coordinator::resume). A call that had started and
 /// has no response is among those that run again: the program can't know how far it came.
-pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
+pub fn resumed(file: &RecordFile) -> Result<Vec<Submission>, ResumeError> {
     if !file.header.arguments {
         return Err(ResumeError::NoArguments);
     }
-    let mut resumed: Vec<Resumed> = Vec::new();
+    let mut resumed: Vec<Submission> = Vec::new();
     let mut last = None;
     for (call, known) in file.calls.iter().zip(&file.record.calls) {
         let response = call.response.clone().map(serde_json::from_value).transpose();
@@ -63,13 +47,17 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
             let arguments = arguments.map(Arc::new);
             let request =
                 Request { id: call.id.as_str().into(), name: call.tool.as_str().into(), arguments };
-            resumed.push(Resumed { request, responses: vec![response] });
+            resumed.push(Submission { responses: vec![response], ..request.into() });
             continue;
         };
         // What was no object of arguments is put back as something that is none.
         let operation = arguments.map_or(Json::Null, Json::Object);
         match resumed.last_mut().filter(|_| last == Some(known.parent)) {
-            Some(Resumed { request: Request { arguments: Ok(envelope), .. }, responses }) => {
+            Some(Submission {
+                request: Request { arguments: Ok(envelope), .. },
+                responses,
+                ..
+            }) => {
                 if let Some(Json::Array(operations)) = Arc::make_mut(envelope).get_mut(OPERATIONS) {
                     operations.push(operation);
                 }
@@ -82,7 +70,7 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Resumed>, ResumeError> {
                 let arguments = Ok(envelope.into());
                 let request =
                     Request { id: of.as_str().into(), name: call.tool.as_str().into(), arguments };
-                resumed.push(Resumed { request, responses: vec![response] });
+                resumed.push(Submission { responses: vec![response], ..request.into() });
             }
         }
         last = Some(known.parent);

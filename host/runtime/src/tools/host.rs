@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin};
 
 use serde_json::Value as Json;
 
-use super::Question;
+use jp_policy_core::outcome::Question;
 
 /// The Host, as a run sees it. A run that has nothing to tell or ask before it ends needs none of it.
 pub trait Host: fmt::Debug + Send + Sync {

@@ -1,26 +1,25 @@
 //! What the Host needs of tools, whatever they are: commands on this machine, an embedding program's own functions, another server.
 
-use std::{borrow::Cow, collections::BTreeMap, pin::Pin, sync::Arc};
+use std::{borrow::Cow, pin::Pin, sync::Arc};
 
-use jp_policy_config::Tool;
-use jp_policy_core::terms::{OnError, ResultMode, RunMode};
+use jp_policy_core::{catalog::Terms, outcome::Outcome, response::Stored};
 use serde_json::{Map, Value as Json};
 use tokio::sync::watch;
 
-use super::{ArgumentError, Definition, Host, OPERATIONS, Outcome, Spooled, Stop};
+use super::{arguments::ArgumentError, definition::Definition, host::Host, process::Stop};
 
-/// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`Server`](super::Server) is the one for configured
+/// Tools that a [`Coordinator`](crate::coordinator::Coordinator) can run. [`LocalTools`](super::LocalTools) is the one for configured
 /// commands; a program that has tools of its own implements this.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use jp_policy_config::{Config, Source};
-/// use jp_policy_core::{batch::Carried, policy::Native};
+/// use jp_policy_core::{batch::Carried, catalog::Terms, outcome::Outcome, policy::Native};
 /// use jp_policy_runtime::{
-///     coordinator::{Coordinator, Nobody, Setup},
+///     coordinator::{AutoPrompter, Coordinator, Setup},
 ///     message,
-///     tools::{Invocation, Outcome, Running, Stop, Terms, Tools},
+///     tools::{Invocation, Running, Stop, Tools},
 /// };
 ///
 /// /// One tool, a function of this program.
@@ -47,9 +46,9 @@ use super::{ArgumentError, Definition, Host, OPERATIONS, Outcome, Spooled, Stop}
 /// let calls = message::parse(r#"[{ "name": "add", "arguments": { "a": 1, "b": 2 } }]"#)?.calls;
 /// let setup = Setup {
 ///     config: &config,
-///     server: Arc::new(Adder),
-///     blueprint: &Native::rules(),
-///     people: Arc::new(Nobody { approve: true }),
+///     tools: Arc::new(Adder),
+///     factory: &Native::rules(),
+///     prompter: Arc::new(AutoPrompter { approve: true }),
 ///     timeout: None,
 ///     carried: Carried::default(),
 /// };
@@ -103,50 +102,6 @@ pub type Running<'a> = Pin<Box<dyn Future<Output = Ran> + Send + 'a>>;
 pub type Defining<'a> =
     Pin<Box<dyn Future<Output = Option<Result<Definition, String>>> + Send + 'a>>;
 
-/// The terms on which a tool's calls are run. By default nobody is asked about them.
-#[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
-    /// How its calls are approved.
-    pub run: RunMode,
-    /// How its results are reviewed.
-    pub result: ResultMode,
-    /// The response of a call that was cancelled.
-    pub cancellation_response: &'a str,
-    /// Answers to its questions, by question id.
-    pub answers: Option<&'a BTreeMap<String, Json>>,
-    /// Whether one call may carry several sets of arguments, and then what follows a failure among them.
-    pub fan_out: Option<OnError>,
-}
-
-impl Default for Terms<'_> {
-    fn default() -> Self {
-        Self {
-            run: RunMode::Unattended,
-            result: ResultMode::Unattended,
-            cancellation_response: "cancelled",
-            answers: None,
-            fan_out: None,
-        }
-    }
-}
-
-impl<'a> From<&'a Tool> for Terms<'a> {
-    fn from(tool: &'a Tool) -> Self {
-        Self {
-            run: tool.run,
-            result: tool.result,
-            cancellation_response: &tool.cancellation_response,
-            answers: Some(&tool.answers),
-            fan_out: tool
-                .fan_out
-                .as_ref()
-                // A parameter of its own that has the envelope's name is what it says.
-                .filter(|fan_out| fan_out.enabled && tool.parameters.get(OPERATIONS).is_none())
-                .map(|fan_out| fan_out.on_error),
-        }
-    }
-}
-
 /// A tool with its arguments and, when it is run again after a question, the answers.
 #[derive(Debug, Clone)]
 pub struct Invocation {
@@ -168,7 +123,7 @@ pub struct Ran {
     /// It was stopped before it ended by itself.
     pub stopped: bool,
     /// The whole result, where it is so large that the outcome has its beginning only.
-    pub whole: Option<Spooled>,
+    pub whole: Option<Stored>,
 }
 
 impl From<Outcome> for Ran {

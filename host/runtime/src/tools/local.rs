@@ -3,12 +3,16 @@
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use jp_policy_config::{Config, Tool, ToolSource};
+use jp_policy_core::{catalog::Terms, outcome::Outcome};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    ArgumentError, Defining, Definition, Invocation, Outcome, ProcessWatch, Ran, Running, Stop,
-    Terms, Tools, arguments,
-    process::{self, Spec, located},
+    arguments::{self, ArgumentError},
+    definition::Definition,
+    group::ProcessWatch,
+    interface::{Defining, Invocation, Ran, Running, Tools},
+    outcome::read_outcome,
+    process::{self, Spec, Stop, located},
     spool::Spool,
     template,
 };
@@ -25,14 +29,14 @@ pub struct Workspace {
 }
 
 /// Runs the configured tools that are commands. It knows the others by name, and says that it can't run them.
-pub struct Server {
+pub struct LocalTools {
     tools: BTreeMap<String, Tool>,
     workspace: Workspace,
     watch: Option<Arc<dyn ProcessWatch>>,
     spool: Spool,
 }
 
-impl Server {
+impl LocalTools {
     /// A server of these tools.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
         Self { tools: config.tools.clone(), workspace, watch: None, spool: Spool::default() }
@@ -67,7 +71,7 @@ impl Server {
                 return Outcome::error(message).into();
             }
         };
-        let outcome = Outcome::read(&invocation.tool, &exit);
+        let outcome = read_outcome(&invocation.tool, &exit);
         self.spooled(Ran { outcome, stopped: exit.stopped, whole: None })
     }
 
@@ -120,7 +124,7 @@ impl Server {
     }
 }
 
-impl Tools for Server {
+impl Tools for LocalTools {
     fn terms(&self, tool: &str) -> Option<Terms<'_>> {
         self.tool(tool).map(Terms::from)
     }
@@ -146,6 +150,6 @@ impl Tools for Server {
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
-        Box::pin(Server::run(self, invocation, stop))
+        Box::pin(LocalTools::run(self, invocation, stop))
     }
 }

@@ -1,9 +1,9 @@
-//! The tool server: runs the calls that the Host has released. It knows tools, not limits.
+//! Tools: what the Host needs of them, and those that are commands on this machine. Nothing here knows limits.
 
 mod arguments;
+mod captured;
 mod definition;
-mod fan_out;
-mod gate;
+mod group;
 mod host;
 mod interface;
 mod local;
@@ -14,11 +14,9 @@ mod template;
 
 pub use arguments::ArgumentError;
 pub use definition::{Definition, is_demanded, of_parameter};
-pub use fan_out::{OPERATIONS, Parts, parts, schema};
-pub use gate::Gate;
+pub use group::{GRACE, Group, ProcessWatch};
 pub use host::{Answering, Host, Progress};
-pub use interface::{Defining, Invocation, Ran, Running, Terms, Tools};
-pub use local::{Server, Workspace};
-pub use outcome::{AnswerType, Outcome, Question};
-pub use process::{DRAIN, GRACE, Group, ProcessWatch, Stop, located};
+pub use interface::{Defining, Invocation, Ran, Running, Tools};
+pub use local::{LocalTools, Workspace};
+pub use process::{DRAIN, Stop, located};
 pub use spool::Spooled;

@@ -1,3 +1,4 @@
+use jp_policy_core::outcome::AnswerType;
 use serde_json::json;
 
 use super::*;
@@ -15,7 +16,7 @@ fn exit(success: bool, stdout: &[u8], stderr: &str) -> Exit {
 }
 
 fn read(success: bool, stdout: impl AsRef<[u8]>, stderr: &str) -> Outcome {
-    Outcome::read("t", &exit(success, stdout.as_ref(), stderr))
+    read_outcome("t", &exit(success, stdout.as_ref(), stderr))
 }
 
 fn error(message: &str, trace: &[&str]) -> Outcome {
@@ -90,7 +91,7 @@ fn output_over_the_bound_is_an_error_that_says_how_much() {
     let mut exit = exit(true, b"abc", "");
     exit.stdout.total = 50_000_000;
     assert_eq!(
-        Outcome::read("t", &exit),
+        read_outcome("t", &exit),
         error(
             "tool `t` wrote 47.7 MiB to its standard output, over the limit of 3 B",
             &["it begins: abc"]

@@ -8,6 +8,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use jp_policy_core::response::{Stored, StoredText};
+
 /// Bytes of a result that are kept in memory. Nearly all results are smaller; ten thousand of this size are bearable.
 pub(super) const IN_MEMORY: usize = 64 << 10;
 
@@ -48,7 +50,7 @@ impl Spool {
 
     /// A text, whole where it is small, and otherwise its beginning and where the whole is kept. A text that can't be put away
     /// stays.
-    pub(super) fn put(&self, text: String) -> (String, Option<Spooled>) {
+    pub(super) fn put(&self, text: String) -> (String, Option<Stored>) {
         if text.len() <= IN_MEMORY {
             return (text, None);
         }
@@ -57,7 +59,7 @@ impl Spool {
             Ok(spooled)
         });
         match kept {
-            Ok(spooled) => (beginning(&text), Some(spooled)),
+            Ok(spooled) => (beginning(&text), Some(Stored::new(spooled))),
             Err(_) => (text, None),
         }
     }
@@ -109,16 +111,16 @@ impl Spooled {
     pub fn reader(&self) -> impl Read + '_ {
         Reader { kept: &self.0, piece: 0, read: 0 }
     }
+}
 
-    /// Reads it as text.
-    pub fn text(&self) -> io::Result<String> {
+impl StoredText for Spooled {
+    fn text(&self) -> io::Result<String> {
         let mut text = String::with_capacity(usize::try_from(self.bytes()).unwrap_or(0));
         self.reader().read_to_string(&mut text)?;
         Ok(text)
     }
 
-    /// Writes it out, piece by piece.
-    pub fn write_to(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         io::copy(&mut self.reader(), out).map(drop)
     }
 }
@@ -128,15 +130,6 @@ impl fmt::Debug for Spooled {
         f.debug_struct("Spooled").field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
-
-/// The same result, not merely one with the same text.
-impl PartialEq for Spooled {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Spooled {}
 
 impl Drop for Kept {
     fn drop(&mut self) {

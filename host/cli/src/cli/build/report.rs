@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path, sync::atomic::Ordering};
 
 use anyhow::Result;
 use jp_policy_core::{
-    policy::Blueprint as _,
+    policy::PolicyFactory as _,
     text::{clean, clean_path},
 };
 use jp_policy_harness::{check::Report, suite::Tested};

@@ -3,7 +3,7 @@
 use std::{io::Write as _, path::PathBuf};
 
 use anyhow::Result;
-use jp_policy_core::{policy::Blueprint as _, text::clean};
+use jp_policy_core::{policy::PolicyFactory as _, text::clean};
 use jp_policy_wasm::Engine;
 
 use super::{

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use jp_policy_config::{Config, Diagnostic, Place, Plugin, PluginRun, node::Value};
-use jp_policy_core::policy::{Arguments, Blueprint as _, Refusal};
+use jp_policy_core::policy::{Arguments, PolicyFactory as _, Refusal};
 use jp_policy_wasm::{Budget, Component, DEFAULT, digest};
 
 use crate::cli::policy::{CacheArgs, compiling, component, patient};

@@ -1,4 +1,4 @@
-use jp_policy_runtime::tools::AnswerType;
+use jp_policy_core::outcome::AnswerType;
 use serde_json::{Value as Json, json};
 
 use super::played::*;

@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use jp_policy_config::{McpCommand, McpServer, McpTransport};
-use jp_policy_runtime::tools::{
-    Answering, Host, Invocation, Outcome, Progress, Question, Ran, Stop,
-};
+use jp_policy_core::outcome::{Outcome, Question};
+use jp_policy_runtime::tools::{Answering, Host, Invocation, Progress, Ran, Stop};
 use serde_json::{Map, Value as Json, json};
 use tokio::{
     io::{

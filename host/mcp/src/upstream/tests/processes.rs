@@ -9,7 +9,8 @@ use std::{
 };
 
 use jp_policy_config::{ChecksumAlgorithm, McpChecksum, McpEndpoint, McpServer, McpTransport};
-use jp_policy_runtime::tools::{Outcome, ProcessWatch};
+use jp_policy_core::outcome::Outcome;
+use jp_policy_runtime::tools::ProcessWatch;
 
 use super::played::{call, stdio};
 use crate::upstream::{server::Upstream, servers::McpServers};

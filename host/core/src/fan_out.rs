@@ -10,23 +10,23 @@ pub const OPERATIONS: &str = "operations";
 
 /// What a call's arguments are.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Parts {
+pub enum Expansion {
     /// One set of arguments.
     One,
     /// One set for each operation, or what is wrong with it.
     Operations(Vec<Result<Map<String, Json>, String>>),
-    /// Neither.
-    Wrong(String),
+    /// Neither, and why.
+    Invalid(String),
 }
 
 /// Tells the arguments of a tool with fan-out apart.
-pub fn parts(arguments: &Map<String, Json>) -> Parts {
+pub fn expand(arguments: &Map<String, Json>) -> Expansion {
     let Some(operations) = arguments.get(OPERATIONS) else {
-        return Parts::One;
+        return Expansion::One;
     };
     let Json::Array(operations) = operations else {
         let found = kind(operations);
-        return Parts::Wrong(format!(
+        return Expansion::Invalid(format!(
             "`{OPERATIONS}` is {found}, expected a list of argument sets"
         ));
     };
@@ -36,13 +36,13 @@ pub fn parts(arguments: &Map<String, Json>) -> Parts {
             .filter(|name| *name != OPERATIONS)
             .map(|name| format!("`{}`", name.escape_debug()))
             .collect();
-        return Parts::Wrong(format!(
+        return Expansion::Invalid(format!(
             "`{OPERATIONS}` stands beside {}; expected it alone, with all arguments in its sets, or the arguments without it",
             others.join(", ")
         ));
     }
     if operations.is_empty() {
-        return Parts::Wrong(format!(
+        return Expansion::Invalid(format!(
             "`{OPERATIONS}` is empty, expected at least one argument set"
         ));
     }
@@ -52,7 +52,7 @@ pub fn parts(arguments: &Map<String, Json>) -> Parts {
             Err(format!("operation {place} is {}, expected an object of arguments", kind(other)))
         }
     });
-    Parts::Operations(read.collect())
+    Expansion::Operations(read.collect())
 }
 
 fn kind(value: &Json) -> &'static str {

@@ -5,18 +5,21 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use jp_policy_core::request::Request;
+use jp_policy_core::{request::Request, response::Response};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     oneshot,
 };
 
-use super::{event_loop::Coordinator, response::Response};
-
 /// What somebody outside wants.
 #[derive(Debug)]
 pub(super) enum Command {
-    Submit(Request, Asker),
+    /// A tool call came in, with the number of its ticket and who waits for its response.
+    Submit {
+        request: Request,
+        ticket: u64,
+        response: oneshot::Sender<Response>,
+    },
     /// Nobody wants this tool call any more.
     Withdraw(u64),
     /// A submitter is gone.
@@ -31,7 +34,7 @@ impl Command {
     /// For a log; what a call is about stands in the batch's own events.
     pub(super) fn word(&self) -> &'static str {
         match self {
-            Self::Submit(..) => "submit",
+            Self::Submit { .. } => "submit",
             Self::Withdraw(_) => "withdraw",
             Self::Close(_) => "no more calls of a submitter",
             Self::Cancel(_) => "cancel",
@@ -39,14 +42,6 @@ impl Command {
             Self::Restart => "restart",
         }
     }
-}
-
-/// Who waits for the response of a tool call.
-#[derive(Debug)]
-pub(super) struct Asker {
-    /// The ticket's number.
-    pub(super) number: u64,
-    pub(super) response: oneshot::Sender<Response>,
 }
 
 /// Whether what is submitted waits for the end of the submitting.
@@ -110,16 +105,15 @@ impl Handle {
 /// # use jp_policy_config::{Config, Source};
 /// # use jp_policy_core::{batch::Carried, policy::Native, request::Request};
 /// # use jp_policy_runtime::{
-/// #     coordinator::{Coordinator, Nobody, Setup},
-/// #     tools::{Server, Workspace},
+/// #     coordinator::{AutoPrompter, Coordinator, Setup}, tools::{LocalTools, Workspace},
 /// # };
 /// # let text = "conversation.tools.echo = { run = 'unattended', command = 'echo {{tool.arguments.n}}', concurrency = 1 }";
 /// # let config = Config::from_sources(&[Source::new("tools.toml", text)])?;
 /// # let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
-/// # let (blueprint, server) = (Native::rules(), Arc::new(Server::new(&config, workspace)));
+/// # let (factory, server) = (Native::rules(), Arc::new(LocalTools::new(&config, workspace)));
 /// # let people = Arc::new(Nobody { approve: true });
 /// # let setup = Setup {
-/// #     config: &config, server, blueprint: &blueprint, people, timeout: None, carried: Carried::default(),
+/// #     config: &config, tools: server, factory: &factory, prompter: people, timeout: None, carried: Carried::default(),
 /// # };
 /// # let call = |id: &str| Request {
 /// #     id: id.into(),
@@ -158,6 +152,10 @@ impl Drop for Open {
 }
 
 impl Submitter {
+    pub(super) fn new(hold: Hold, handle: Handle) -> Self {
+        Self(Arc::new(Open { hold, handle }))
+    }
+
     /// Talks to the coordinator that takes the calls.
     pub fn handle(&self) -> &Handle {
         &self.0.handle
@@ -170,7 +168,7 @@ impl Submitter {
         let (sender, response) = oneshot::channel();
         let handle = self.0.handle.clone();
         let number = handle.tickets.fetch_add(1, Ordering::Relaxed);
-        handle.send(Command::Submit(request, Asker { number, response: sender }));
+        handle.send(Command::Submit { request, ticket: number, response: sender });
         Ticket { withdrawal: Withdrawal { number, handle }, response }
     }
 }
@@ -211,40 +209,5 @@ impl Withdrawal {
     /// See [`Ticket::withdraw`].
     pub fn withdraw(&self) {
         self.handle.send(Command::Withdraw(self.number));
-    }
-}
-
-impl Coordinator {
-    /// Talks to this coordinator while it runs.
-    pub fn handle(&self) -> Handle {
-        self.handle.clone()
-    }
-
-    /// Hands calls in while this coordinator runs. Each is released as soon as it may be, whatever may follow it: for an agent
-    /// that submits calls one by one.
-    pub fn submitter(&mut self) -> Submitter {
-        self.submitter_with(Hold::None)
-    }
-
-    /// Hands in the calls of a reply while it is being written. Nothing starts before the submitter is dropped, because only
-    /// then the batch is known; a reply that breaks off is [cancelled](Handle::cancel) before that, and nothing of it has run.
-    pub fn reply_submitter(&mut self) -> Submitter {
-        self.scheduler.set_open(true);
-        self.submitter_with(Hold::Reply)
-    }
-
-    fn submitter_with(&mut self, hold: Hold) -> Submitter {
-        self.submitters.push(hold);
-        Submitter(Arc::new(Open { hold, handle: self.handle.clone() }))
-    }
-
-    /// A submitter is gone.
-    pub(super) fn close(&mut self, hold: Hold) {
-        if let Some(place) = self.submitters.iter().position(|open| *open == hold) {
-            self.submitters.swap_remove(place);
-        }
-        if hold == Hold::Reply && !self.submitters.contains(&Hold::Reply) {
-            self.scheduler.set_open(false);
-        }
     }
 }

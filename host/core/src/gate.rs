@@ -1,11 +1,13 @@
-//! The stop gate of a fanned-out call whose `on_error` is `stop`.
+//! The stop gate of a fanned-out call whose `on_error` is `stop` (RFD 129, fan-out).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::run_end::RunEnd;
+
 /// Whether an operation of the call has failed. Nothing else: limits and order are the Host's.
 ///
-/// Who runs an operation shuts the gate before the Host learns that it ended, so whatever the Host releases because of that end
-/// finds it shut. An operation that finds it shut is not run, and ends at once.
+/// Who runs an operation [reports](Self::report) how it ended before the session learns of it, so whatever is released because of
+/// that end finds the gate shut. An operation that finds it shut is not run, and ends at once.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<Mutex<bool>>);
 
@@ -18,6 +20,13 @@ impl Gate {
     /// Whether one has.
     pub fn is_shut(&self) -> bool {
         *self.lock()
+    }
+
+    /// A run of an operation is over: shuts the gate if that was a failure, whichever way it came about.
+    pub fn report(&self, end: &RunEnd) {
+        if end.is_failure() {
+            self.shut();
+        }
     }
 
     /// Begins an operation, unless one has failed; none does meanwhile.

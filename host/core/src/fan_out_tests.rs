@@ -2,9 +2,9 @@ use serde_json::json;
 
 use super::*;
 
-fn read(arguments: Json) -> Parts {
+fn read(arguments: Json) -> Expansion {
     let Json::Object(arguments) = arguments else { panic!("an object") };
-    parts(&arguments)
+    expand(&arguments)
 }
 
 fn set(value: Json) -> Map<String, Json> {
@@ -16,41 +16,41 @@ fn set(value: Json) -> Map<String, Json> {
 fn an_envelope_is_its_operations_in_order() {
     assert_eq!(
         read(json!({ "operations": [{ "n": 1 }, {}, { "n": 2 }] })),
-        Parts::Operations(vec![
+        Expansion::Operations(vec![
             Ok(set(json!({ "n": 1 }))),
             Ok(Map::new()),
             Ok(set(json!({ "n": 2 })))
         ])
     );
-    assert_eq!(read(json!({ "operations": [{}] })), Parts::Operations(vec![Ok(Map::new())]));
+    assert_eq!(read(json!({ "operations": [{}] })), Expansion::Operations(vec![Ok(Map::new())]));
 }
 
 #[test]
 fn ordinary_arguments_are_one_call() {
-    assert_eq!(read(json!({ "n": 1 })), Parts::One);
-    assert_eq!(read(json!({})), Parts::One);
+    assert_eq!(read(json!({ "n": 1 })), Expansion::One);
+    assert_eq!(read(json!({})), Expansion::One);
 }
 
 #[test]
 fn what_is_neither_is_told_apart_and_said() {
     assert_eq!(
         read(json!({ "operations": "[{}]" })),
-        Parts::Wrong("`operations` is a text, expected a list of argument sets".to_owned())
+        Expansion::Invalid("`operations` is a text, expected a list of argument sets".to_owned())
     );
     assert_eq!(
         read(json!({ "operations": [] })),
-        Parts::Wrong("`operations` is empty, expected at least one argument set".to_owned())
+        Expansion::Invalid("`operations` is empty, expected at least one argument set".to_owned())
     );
     assert_eq!(
         read(json!({ "operations": [{}], "n": 1, "m": 2 })),
-        Parts::Wrong(
+        Expansion::Invalid(
             "`operations` stands beside `n`, `m`; expected it alone, with all arguments in its sets, or the arguments without it"
                 .to_owned()
         )
     );
     assert_eq!(
         read(json!({ "operations": [{}, [1], null] })),
-        Parts::Operations(vec![
+        Expansion::Operations(vec![
             Ok(Map::new()),
             Err("operation 2 is a list, expected an object of arguments".to_owned()),
             Err("operation 3 is null, expected an object of arguments".to_owned()),

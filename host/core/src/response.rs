@@ -2,13 +2,14 @@
 
 use std::{
     borrow::Cow,
+    fmt,
     io::{self, Write},
     sync::Arc,
 };
 
 use serde::{Deserialize, Serialize, Serializer, ser};
 
-use crate::tools::{Outcome, Spooled};
+use crate::outcome::Outcome;
 
 /// How a call came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +25,45 @@ pub enum Status {
     Cancelled,
 }
 
+/// A text that is too large for memory and kept elsewhere, say in a file. Reading it may block.
+pub trait StoredText: fmt::Debug + Send + Sync {
+    /// Reads it whole.
+    fn text(&self) -> io::Result<String>;
+
+    /// Writes it out, without having it in memory.
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A handle on a [`StoredText`]. Cheap to clone; equal only to its own clones.
+#[derive(Debug, Clone)]
+pub struct Stored(Arc<dyn StoredText>);
+
+impl Stored {
+    /// A handle on this text.
+    pub fn new(text: impl StoredText + 'static) -> Self {
+        Self(Arc::new(text))
+    }
+}
+
+impl std::ops::Deref for Stored {
+    type Target = dyn StoredText;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for Stored {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Stored {}
+
 /// A call's response. Every call gets exactly one.
 ///
-/// A result of more than 64 KiB is not kept in memory: `content` has its beginning then and says so, and [`text`](Self::text),
+/// A large result is not kept in memory: `content` has its beginning then and says so, and [`text`](Self::text),
 /// [`write_to`](Self::write_to) and the serialised response have it whole.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Response {
@@ -40,7 +77,7 @@ pub struct Response {
     pub content: String,
     /// The whole result, where `content` is its beginning only.
     #[serde(skip)]
-    pub whole: Option<Spooled>,
+    pub whole: Option<Stored>,
     /// Whether trying again may help.
     #[serde(default)]
     pub transient: bool,
@@ -64,12 +101,8 @@ impl Serialize for Response {
 }
 
 impl Response {
-    pub(super) fn new(
-        id: &Arc<str>,
-        name: &Arc<str>,
-        status: Status,
-        content: impl Into<String>,
-    ) -> Self {
+    /// A response that fits in memory.
+    pub fn new(id: &Arc<str>, name: &Arc<str>, status: Status, content: impl Into<String>) -> Self {
         Self {
             id: id.clone(),
             name: name.clone(),
@@ -94,7 +127,7 @@ impl Response {
     }
 
     /// Writes the whole content out, without having it in memory.
-    pub fn write_to(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.whole {
             Some(whole) => whole.write_to(out),
             None => out.write_all(self.content.as_bytes()),
@@ -102,7 +135,7 @@ impl Response {
     }
 
     /// What an execution's outcome says. A question that nobody answered is a failure.
-    pub(super) fn from_outcome(id: &Arc<str>, name: &Arc<str>, outcome: Outcome) -> Self {
+    pub fn from_outcome(id: &Arc<str>, name: &Arc<str>, outcome: Outcome) -> Self {
         match outcome {
             Outcome::Success { content } => Self::new(id, name, Status::Ok, content),
             Outcome::Error { message, trace, transient } => {

@@ -1,0 +1,111 @@
+//! What follows from the replies of people.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::{
+    executions::Asking,
+    io::{Action, PromptId},
+    prompts::Subject,
+    state::State,
+};
+use crate::{
+    batch::{CallId, ExecutionId, Instant},
+    outcome::{Outcome, Question},
+    prompt::{Approval, Prompt, Reply, Review},
+    request::Request,
+    response::{Response, Status},
+};
+
+impl State {
+    pub(super) fn replied(&mut self, now: Instant, id: PromptId, reply: Reply) {
+        let Some((subject, prompt)) = self.prompts.replied(id) else {
+            return;
+        };
+        let call = subject.call();
+        if let Some(slot) = self.calls.get_mut(call) {
+            slot.prompt = None;
+        }
+        match (subject, reply) {
+            (subject, _) if self.is_moot(&subject) => {}
+            (Subject::Approval(call), Reply::Approval(approval)) => match approval {
+                Approval::Run(None) => {
+                    self.scheduler.approve(now, call);
+                }
+                Approval::Run(Some(arguments)) => self.approve_with(now, call, arguments),
+                Approval::Reject(why) => self.settle(now, call, Status::NotRun, &why),
+            },
+            (Subject::Question(call, execution, question), Reply::Answer(answer)) => {
+                self.answer(now, call, execution, question, answer);
+            }
+            (Subject::Review(call), Reply::Review(review)) => {
+                match review {
+                    Review::Deliver => {}
+                    Review::Replace(text) => self.calls.respond(call, Status::Ok, text),
+                    Review::Withhold => self.withhold(call),
+                }
+                self.scheduler.respond(now, call);
+            }
+            // Nothing yet, or a reply to something else.
+            (subject, _) => self.prompt_again(subject, prompt),
+        }
+    }
+
+    /// Approves a call with what a person made of its arguments, or asks again.
+    fn approve_with(&mut self, now: Instant, call: CallId, arguments: Map<String, Json>) {
+        let catalog = self.catalog.clone();
+        let Some(slot) = self.calls.get_mut(call) else {
+            return;
+        };
+        let Some(request) = &mut slot.request else {
+            return;
+        };
+        let arguments = match catalog.check_arguments(request, &arguments) {
+            Ok(checked) => Arc::new(checked.into_owned()),
+            Err(error) => {
+                let (tool, id) = (request.name.clone(), request.id.clone());
+                let problem = Some(error);
+                let prompt = Prompt::Approve { tool, id, arguments, edit: true, problem };
+                return self.prompt_again(Subject::Approval(call), prompt);
+            }
+        };
+        self.arguments.replace(call, arguments.clone());
+        request.arguments = Ok(arguments);
+        slot.title = request.title().into();
+        self.scheduler.approve(now, call);
+    }
+
+    /// A person has answered what an execution asks, or has dismissed it.
+    fn answer(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        execution: ExecutionId,
+        question: Question,
+        answer: Option<Json>,
+    ) {
+        self.scheduler.set_asking(now, execution, false);
+        let Some(known) = self.executions.get_mut(&execution) else {
+            return;
+        };
+        match (std::mem::replace(&mut known.asking, Asking::No), answer) {
+            (Asking::Running(number), answer) => {
+                self.act(Action::Answer { execution, number, answer });
+            }
+            (_, Some(answer)) => {
+                known.answers.insert(question.id, answer);
+                self.run(execution);
+            }
+            (_, None) => {
+                if let Some(slot) = self.calls.get_mut(call)
+                    && let Some(Request { id, name, .. }) = &slot.request
+                {
+                    let outcome = Outcome::NeedsInput { question };
+                    slot.response = Some(Response::from_outcome(id, name, outcome));
+                }
+                self.fail_unanswered(now, call, execution);
+            }
+        }
+    }
+}

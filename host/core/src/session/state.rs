@@ -1,0 +1,130 @@
+//! What a session is made of, and what its parts have in common: prompts about calls, responses, ends.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use foldhash::fast::RandomState;
+use jp_policy_guest::ToolIndex;
+
+use super::{
+    calls::Calls,
+    executions::Executions,
+    io::Action,
+    prompts::{Prompts, Subject},
+};
+use crate::{
+    batch::{CallId, End, ExecutionId, Instant, Stage},
+    catalog::{Catalog, Terms},
+    policy::Arguments,
+    prompt::Prompt,
+    response::Status,
+    scheduler::Scheduler,
+};
+
+/// What a session knows. Who changes a call's stage is the scheduler, and its events say what follows.
+pub(super) struct State {
+    pub(super) scheduler: Scheduler,
+    pub(super) catalog: Arc<dyn Catalog>,
+    /// The configured tools by name.
+    pub(super) tools: HashMap<String, ToolIndex, RandomState>,
+    /// The arguments of calls, for the policy.
+    pub(super) arguments: Arguments,
+    pub(super) calls: Calls,
+    pub(super) executions: Executions,
+    pub(super) prompts: Prompts,
+    pub(super) actions: VecDeque<Next>,
+    /// What calls that are cut short answer, where somebody said it.
+    pub(super) message: Option<String>,
+}
+
+/// What is to come out next.
+pub(super) enum Next {
+    Action(Action),
+    /// The tool call with this place is over. It is taken apart when this comes out, so that whoever is told of the events before
+    /// it can still look at it.
+    HandOver(usize),
+}
+
+impl State {
+    pub(super) fn act(&mut self, action: Action) {
+        self.actions.push_back(Next::Action(action));
+    }
+
+    /// Settles a call that has not run.
+    pub(super) fn settle(&mut self, now: Instant, call: CallId, status: Status, content: &str) {
+        if self.scheduler.settle(now, call) {
+            self.calls.respond(call, status, content);
+        }
+    }
+
+    pub(super) fn end(&mut self, now: Instant, execution: ExecutionId, end: End) {
+        self.executions.remove(&execution);
+        self.scheduler.end(now, execution, end);
+    }
+
+    pub(super) fn terms(&self, call: CallId) -> Option<Terms<'_>> {
+        self.catalog.terms(self.calls.request(call)?)
+    }
+
+    pub(super) fn prompt(&mut self, subject: Subject, prompt: Prompt) {
+        let call = subject.call();
+        let id = self.prompts.push(subject, prompt);
+        if let Some(slot) = self.calls.get_mut(call) {
+            slot.prompt = Some(id);
+        }
+    }
+
+    /// The same, before all others: it goes on with what was asked last.
+    pub(super) fn prompt_again(&mut self, subject: Subject, prompt: Prompt) {
+        let call = subject.call();
+        let id = self.prompts.push_front(subject, prompt);
+        if let Some(slot) = self.calls.get_mut(call) {
+            slot.prompt = Some(id);
+        }
+    }
+
+    pub(super) fn drop_prompt(&mut self, call: CallId) {
+        if let Some(id) = self.calls.get_mut(call).and_then(|slot| slot.prompt.take())
+            && self.prompts.withdraw(id)
+        {
+            self.act(Action::ClosePrompt(id));
+        }
+    }
+
+    /// Closes the prompt about a call if nobody waits for the reply any more.
+    pub(super) fn drop_moot_prompt(&mut self, call: CallId) {
+        let Some(id) = self.calls.get(call).and_then(|slot| slot.prompt) else {
+            return;
+        };
+        if self.prompts.subject(id).is_none_or(|subject| self.is_moot(subject)) {
+            self.drop_prompt(call);
+        }
+    }
+
+    pub(super) fn is_moot(&self, subject: &Subject) -> bool {
+        let stage = self.scheduler.batch().get(subject.call()).map(|call| call.stage);
+        match (subject, stage) {
+            (Subject::Approval(_), Some(Stage::Pending))
+            | (Subject::Review(_), Some(Stage::Ended { .. })) => false,
+            (Subject::Question(_, asked, _), Some(Stage::Running { execution, asking: true })) => {
+                *asked != execution
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn withhold(&mut self, call: CallId) {
+        if let Some(request) = self.calls.request(call) {
+            let text = format!("tool `{}` ran; its result is not delivered", request.name);
+            self.calls.respond(call, Status::Ok, text);
+        }
+    }
+
+    pub(super) fn respond_cancelled(&mut self, call: CallId) {
+        let own = self.terms(call).unwrap_or_default().cancellation_response;
+        let text = self.message.as_deref().unwrap_or(own).to_owned();
+        self.calls.respond(call, Status::Cancelled, text);
+    }
+}
