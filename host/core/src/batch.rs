@@ -5,7 +5,10 @@
 
 mod sorted;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use jp_policy_guest::{self as contract, Settings, State, View};
 pub use jp_policy_guest::{CallId, Instant, KeyIndex, ToolIndex};
@@ -138,11 +141,10 @@ impl Carried {
 
 /// What the settings say of tools and keys, each at its index.
 #[derive(Debug)]
-struct Frame {
-    /// The `key` of each tool.
-    tools: Vec<Option<KeyIndex>>,
-    names: Vec<String>,
-    limits: Vec<u32>,
+struct Limits {
+    tool_keys: Vec<Option<KeyIndex>>,
+    key_names: Vec<String>,
+    key_limits: Vec<u32>,
 }
 
 /// The batch.
@@ -150,7 +152,7 @@ struct Frame {
 pub struct Batch {
     calls: Vec<Call>,
     keys: Vec<KeyState>,
-    frame: Arc<Frame>,
+    limits: Arc<Limits>,
     /// Keys that have a waiting call and a free slot.
     ready: SortedSet<KeyIndex>,
     /// Keys that have a waiting call.
@@ -169,16 +171,23 @@ pub struct Batch {
 
 impl Batch {
     /// An empty batch under these settings, with what earlier batches left in flight.
+    ///
+    /// A tool whose key the settings do not have is taken for one without a key; [`check`](crate::settings::check) finds such
+    /// settings.
     pub fn new(settings: &Settings, carried: Carried) -> Self {
-        let frame = Frame {
-            tools: settings.tools.iter().map(|tool| tool.key).collect(),
-            names: settings.keys.iter().map(|key| key.name.clone()).collect(),
-            limits: settings.keys.iter().map(|key| key.limit).collect(),
+        let limits = Limits {
+            tool_keys: settings
+                .tools
+                .iter()
+                .map(|tool| tool.key.filter(|key| (*key as usize) < settings.keys.len()))
+                .collect(),
+            key_names: settings.keys.iter().map(|key| key.name.clone()).collect(),
+            key_limits: settings.keys.iter().map(|key| key.limit).collect(),
         };
         let mut batch = Self {
             calls: Vec::new(),
-            keys: vec![KeyState::default(); frame.limits.len()],
-            frame: Arc::new(frame),
+            keys: vec![KeyState::default(); limits.key_limits.len()],
+            limits: Arc::new(limits),
             ready: SortedSet::default(),
             waiting: SortedSet::default(),
             unkeyed: SortedSet::default(),
@@ -190,12 +199,16 @@ impl Batch {
             unsettled: 0,
             revision: 0,
         };
+        let keys: HashMap<&str, KeyIndex> = if carried.is_empty() {
+            HashMap::new()
+        } else {
+            settings.keys.iter().map(|key| key.name.as_str()).zip(0..).collect()
+        };
         for (execution, name) in carried.executions {
-            let key = name.and_then(|name| batch.frame.names.binary_search(&name).ok());
+            let key = name.and_then(|name| keys.get(name.as_str()).copied());
             if let Some(key) = key {
-                batch.keys[key].running.put(execution, None);
+                batch.keys[key as usize].running.put(execution, None);
             }
-            let key = key.and_then(|key| KeyIndex::try_from(key).ok());
             batch.executions.put(execution, Execution { key, call: None });
         }
         batch
@@ -203,7 +216,7 @@ impl Batch {
 
     /// What is still in flight, for the next batch.
     pub fn into_carried(self) -> Carried {
-        let names = &self.frame.names;
+        let names = &self.limits.key_names;
         let name = |key: Option<KeyIndex>| key.and_then(|key| names.get(key as usize).cloned());
         Carried {
             executions: self
@@ -232,12 +245,12 @@ impl Batch {
 
     /// The limits of all keys, each at its index.
     pub fn limits(&self) -> &[u32] {
-        &self.frame.limits
+        &self.limits.key_limits
     }
 
     /// The name of a key.
     pub fn key_name(&self, key: KeyIndex) -> &str {
-        self.frame.names.get(key as usize).map_or("", String::as_str)
+        self.limits.key_names.get(key as usize).map_or("", String::as_str)
     }
 
     /// Executions that hold a slot of a key.
@@ -305,7 +318,7 @@ impl Batch {
     /// With more than 2^32 calls.
     pub fn add(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
         let id = CallId::try_from(self.calls.len()).expect("a batch has fewer than 2^32 calls");
-        let key = self.frame.tools.get(tool as usize).copied().flatten();
+        let key = self.limits.tool_keys.get(tool as usize).copied().flatten();
         self.unsettled += 1;
         // Put in as settled, which nothing counts, and moved from there.
         self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });

@@ -16,5 +16,6 @@ pub mod response;
 pub mod run_end;
 pub mod scheduler;
 pub mod session;
+pub mod settings;
 pub mod terms;
 pub mod text;

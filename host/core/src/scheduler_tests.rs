@@ -281,3 +281,28 @@ fn waiting_for_people_is_no_stall() {
         released(&mut scheduler, 1).into_iter().map(|(call, _)| call).collect();
     assert_eq!(started, [0], "nobody is asked any more: it stalls, and the rules take over");
 }
+
+/// A slot of an earlier batch is found by the name of its key, in whichever order the keys stand.
+#[test]
+fn a_carried_slot_counts_whatever_the_order_of_the_keys() {
+    let key = |name: &str| Key { name: name.into(), limit: 1, fields: vec![] };
+    for names in [["a", "k", "z"], ["z", "k", "a"], ["k", "z", "a"]] {
+        let place = names.iter().zip(0..).find(|(name, _)| **name == "k").map(|(_, place)| place);
+        let settings = Settings {
+            tools: vec![Tool { name: "t".into(), key: place }],
+            keys: names.map(key).to_vec(),
+            options: vec![],
+        };
+        let rules = Native::rules();
+        let policy = rules.instantiate(&settings, Arguments::default()).expect("it takes all");
+        let carried = Carried::of([Some("k".to_owned())]);
+        let old = carried.executions().next().expect("there is one");
+        let identity = rules.identity().clone();
+        let mut scheduler =
+            Scheduler::new(&settings, identity, policy, Options::default(), carried);
+        call(&mut scheduler, 0, 0);
+        assert_eq!(released(&mut scheduler, 0), [], "{names:?}");
+        scheduler.end(SECOND, old, End::Stopped);
+        assert_eq!(released(&mut scheduler, SECOND).len(), 1, "{names:?}");
+    }
+}

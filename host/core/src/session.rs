@@ -8,7 +8,7 @@
 //!
 //! 1. Tell it what happened, with [`handle`](Session::handle) and the time. What happened together may be told together.
 //! 2. Do what [`poll_action`](Session::poll_action) says until it says nothing.
-//! 3. Call [`poll_question`](Session::poll_question). If it gives a [`Question`](crate::scheduler::Question), ask it, here or on
+//! 3. Call [`poll_question`](Session::poll_question). If it gives a [`PolicyQuestion`], ask it, here or on
 //!    another thread, hand the answer to [`Input::Decided`], and go back to 2. Asking is apart from the actions so that one
 //!    decision answers all that happened together. After a fault the default rules decide instead, so there may be actions
 //!    although there was no question.
@@ -94,7 +94,8 @@ use crate::{
     policy::{Arguments, PolicyFactory, Refusal},
     request::Request,
     response::{Response, Status},
-    scheduler::{self, Event, EventKind, Options, Scheduler, Settlement},
+    scheduler::{Event, EventKind, Options, PolicyQuestion, Scheduler, Settlement},
+    settings,
 };
 
 use calls::Calls;
@@ -123,9 +124,11 @@ pub struct Setup<'a> {
 pub struct Session(State);
 
 impl Session {
-    /// An empty session. A policy that does not take the settings is refused here, before any call comes.
+    /// An empty session. Settings that do not hold together, or that the policy does not take, are refused here, before any call
+    /// comes.
     pub fn new(setup: Setup<'_>) -> Result<Self, Refusal> {
         let Setup { settings, factory, options, carried, catalog, one_prompt_at_a_time } = setup;
+        settings::check(settings).map_err(Refusal::Settings)?;
         let arguments = Arguments::default();
         let policy = factory.instantiate(settings, arguments.clone())?;
         let identity = factory.identity().clone();
@@ -188,7 +191,7 @@ impl Session {
     }
 
     /// The next question for the policy, if there is one now. Its answer is handed to [`Input::Decided`].
-    pub fn poll_question(&mut self, now: Instant) -> Option<scheduler::Question> {
+    pub fn poll_question(&mut self, now: Instant) -> Option<PolicyQuestion> {
         self.0.scheduler.poll_question(now)
     }
 

@@ -456,3 +456,30 @@ fn a_native_policy_that_panics_is_at_fault() {
     assert_eq!(faults, ["policy \"panics\" trapped: panicked: 1 calls are too many"]);
     assert_eq!(play.runs.len(), 1, "the default rules take over");
 }
+
+/// Settings that do not hold together are refused, with all that is wrong with them.
+#[test]
+fn settings_that_do_not_hold_together_are_refused() {
+    let key = |limit| Key { name: "k".to_owned(), limit, fields: vec![] };
+    let settings = Settings {
+        tools: vec![Tool { name: "t".to_owned(), key: Some(7) }],
+        keys: vec![key(1), key(0)],
+        options: vec![],
+    };
+    let session = Session::new(Setup {
+        settings: &settings,
+        factory: &Native::rules(),
+        options: Options::default(),
+        carried: Carried::default(),
+        catalog: Arc::new(Tools::default()),
+        one_prompt_at_a_time: true,
+    });
+    let refusal = session.err().map(|refusal| refusal.to_string());
+    assert_eq!(
+        refusal.as_deref(),
+        Some(
+            "it refuses the configuration: tool \"t\" has the key with index 7, and there are 2 keys; there are two keys \"k\"; \
+             key \"k\" has limit 0; what has no limit has no key"
+        )
+    );
+}
