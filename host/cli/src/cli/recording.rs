@@ -20,7 +20,7 @@ use super::{diagnostics, live::Live, screen::Screen};
 
 /// A record file that is being written.
 pub(super) struct Recording {
-    recorder: Recorder<File>,
+    recorder: Recorder,
     path: PathBuf,
     screen: Screen,
 }
