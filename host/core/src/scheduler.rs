@@ -4,8 +4,8 @@
 //!
 //! 1. Tell it what happened: [`submit`](Scheduler::submit), [`approve`](Scheduler::approve), [`settle`](Scheduler::settle),
 //!    [`end`](Scheduler::end), [`cancel`](Scheduler::cancel), ... each with the time, `now`.
-//! 2. While [`poll_question`](Scheduler::poll_question) gives a [`Question`], ask it ([`Question::ask`], here or on another
-//!    thread) and hand the [`Answer`] to [`answer`](Scheduler::answer). Things may happen in between.
+//! 2. While [`poll_question`](Scheduler::poll_question) gives a [`PolicyQuestion`], ask it ([`PolicyQuestion::ask`], here or on another
+//!    thread) and hand the [`PolicyAnswer`] to [`answer`](Scheduler::answer). Things may happen in between.
 //! 3. Drain [`poll_event`](Scheduler::poll_event) and do what the events say: start executions, stop them, write responses.
 //! 4. Wait for the next thing to happen, at most until [`poll_timeout`](Scheduler::poll_timeout), and go back to 1. Extra
 //!    wake-ups do nothing.
@@ -24,7 +24,7 @@ use crate::{
     policy::{Fault, FaultKind, Guard, Identity, OnFault, Policy, guard},
 };
 
-pub use question::{Answer, Question};
+pub use question::{PolicyAnswer, PolicyQuestion};
 
 /// A wake-up nearer than this counts as this: the clocks that drive the scheduler are no finer.
 pub const MIN_WAKE: Instant = 1_000_000;
@@ -335,7 +335,7 @@ impl Scheduler {
     /// The next question for the policy, if there is one now.
     ///
     /// There is none while another is open, while the barrier holds, and while no call that the policy would see is parked.
-    pub fn poll_question(&mut self, now: Instant) -> Option<Question> {
+    pub fn poll_question(&mut self, now: Instant) -> Option<PolicyQuestion> {
         if self.wake_at.is_some_and(|at| at <= now) {
             self.wake_at = None;
             self.woken = !self.due;
@@ -348,7 +348,11 @@ impl Scheduler {
                     let batch = self.batch.view(now, policy.view());
                     self.due = false;
                     if batch.calls.iter().any(|call| call.state == contract::State::Parked) {
-                        return Some(Question { policy, batch, revision: self.batch.revision() });
+                        return Some(PolicyQuestion {
+                            policy,
+                            batch,
+                            revision: self.batch.revision(),
+                        });
                     }
                     self.decider = Decider::Policy(Some(policy));
                 }
@@ -365,8 +369,8 @@ impl Scheduler {
     }
 
     /// Takes the answer to the open question.
-    pub fn answer(&mut self, now: Instant, answer: Answer) {
-        let Answer { policy, batch, revision, result } = answer;
+    pub fn answer(&mut self, now: Instant, answer: PolicyAnswer) {
+        let PolicyAnswer { policy, batch, revision, result } = answer;
         let decision = match result {
             Ok(decision) => decision,
             Err(kind) => {

@@ -21,7 +21,7 @@ use jp_policy_core::{
     record::Record,
     request::Request,
     run_end::RunEnd,
-    scheduler::{Answer, Event, EventKind, Options, Scheduler},
+    scheduler::{Event, EventKind, Options, PolicyAnswer, Scheduler},
     session::{self, Action, Input, PromptId, Session, Submission},
     terms::{OnError, ResultMode, RunMode},
 };
@@ -44,7 +44,7 @@ pub struct Simulation {
 /// Looks on while a policy is asked.
 pub trait Observer {
     /// The policy has answered, and the scheduler has not taken the answer in yet.
-    fn answered(&mut self, now: Instant, answer: &Answer) {
+    fn answered(&mut self, now: Instant, answer: &PolicyAnswer) {
         let _ = (now, answer);
     }
 
@@ -62,7 +62,7 @@ pub trait Observer {
 }
 
 impl Observer for Decisions {
-    fn answered(&mut self, now: Instant, answer: &Answer) {
+    fn answered(&mut self, now: Instant, answer: &PolicyAnswer) {
         self.note(now, answer);
     }
 }

@@ -6,7 +6,7 @@ use jp_policy_core::{
     batch::{CallId, Instant},
     policy::{Fault, FaultKind},
     record::Record,
-    scheduler::Answer,
+    scheduler::PolicyAnswer,
     text::clean,
 };
 use jp_policy_guest::{Batch, Decision, Settings, State};
@@ -38,7 +38,7 @@ pub struct Decisions(pub Vec<Asked>);
 
 impl Decisions {
     /// Notes an answer, and when it was given.
-    pub fn note(&mut self, at: Instant, answer: &Answer) {
+    pub fn note(&mut self, at: Instant, answer: &PolicyAnswer) {
         let (batch, answer) = (answer.batch().clone(), answer.result().clone());
         self.0.push(Asked { at, batch, answer });
     }

@@ -10,46 +10,46 @@ use crate::{
 };
 
 /// A question to the policy, with the policy in it: it can be asked wherever there is time for it.
-pub struct Question {
+pub struct PolicyQuestion {
     pub(super) policy: Box<dyn Policy>,
     pub(super) batch: contract::Batch,
     pub(super) revision: u64,
 }
 
-/// A policy's answer to a [`Question`].
-pub struct Answer {
+/// A policy's answer to a [`PolicyQuestion`].
+pub struct PolicyAnswer {
     pub(super) policy: Box<dyn Policy>,
     pub(super) batch: contract::Batch,
     pub(super) revision: u64,
     pub(super) result: Result<Decision, FaultKind>,
 }
 
-impl Question {
+impl PolicyQuestion {
     /// What the policy is shown.
     pub fn batch(&self) -> &contract::Batch {
         &self.batch
     }
 
     /// Asks the policy; takes as long as the policy takes.
-    pub fn ask(mut self) -> Answer {
+    pub fn ask(mut self) -> PolicyAnswer {
         let result = caught(|| self.policy.release(&self.batch)).flatten();
         self.answered(result)
     }
 
     /// Asks the policy if it answers in a moment; gives the question back if that may take longer.
-    pub fn ask_at_once(mut self) -> Result<Answer, Self> {
+    pub fn ask_at_once(mut self) -> Result<PolicyAnswer, Self> {
         match caught(|| self.policy.release_at_once(&self.batch)).transpose() {
             Some(result) => Ok(self.answered(result.flatten())),
             None => Err(self),
         }
     }
 
-    fn answered(self, result: Result<Decision, FaultKind>) -> Answer {
-        Answer { policy: self.policy, batch: self.batch, revision: self.revision, result }
+    fn answered(self, result: Result<Decision, FaultKind>) -> PolicyAnswer {
+        PolicyAnswer { policy: self.policy, batch: self.batch, revision: self.revision, result }
     }
 }
 
-impl Answer {
+impl PolicyAnswer {
     /// What the policy was shown.
     pub fn batch(&self) -> &contract::Batch {
         &self.batch

@@ -13,7 +13,7 @@ use crate::{
     request::Request,
     response::Response,
     run_end::RunEnd,
-    scheduler::{Answer, Event},
+    scheduler::{Event, PolicyAnswer},
 };
 
 /// Something that happened outside of the session.
@@ -52,7 +52,7 @@ pub enum Input {
         reply: Reply,
     },
     /// The policy has answered the question of [`Session::poll_question`](super::Session::poll_question).
-    Decided(Answer),
+    Decided(PolicyAnswer),
     /// Whether more calls are being written. While they are, nothing starts.
     SetOpen(bool),
     /// Nobody wants the tool call with this ticket any more.

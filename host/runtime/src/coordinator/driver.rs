@@ -16,7 +16,7 @@ use jp_policy_core::{
     record::Record,
     request::Request,
     response::Response,
-    scheduler::{Answer, Event, EventKind, Options},
+    scheduler::{Event, EventKind, Options, PolicyAnswer},
     session::{self, Action, Handover, Input, Session, Submission},
 };
 use serde_json::{Map, Value as Json};
@@ -111,7 +111,7 @@ struct Execution {
 
 /// A question that was answered.
 struct Answered {
-    answer: Answer,
+    answer: PolicyAnswer,
     took: Duration,
     reasons: Vec<(CallId, String)>,
 }
