@@ -68,8 +68,3 @@ pub use bindings::jp::host::{
     calls::arguments,
     log::{Level, write as log},
 };
-
-/// The author's guide: its snippets compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../policies/README.md")]
-struct Guide;

@@ -11,7 +11,7 @@ fn bindings_come_from_the_contract() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut resolve = Resolve::default();
     let (package, _) =
-        resolve.push_path(root.join("../wit/jp-plugin-0.1.0")).expect("the contract parses");
+        resolve.push_path(root.join("wit/jp-plugin-0.1.0")).expect("the contract parses");
     let world = resolve
         .select_world(&[package], Some("explaining-release-policy-plugin"))
         .expect("the world exists");

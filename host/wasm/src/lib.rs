@@ -28,4 +28,4 @@ pub use inspect::{Behaviour, Import, Inspection, Step, inspect};
 pub use probe::{Accepted, Accepts, Unknown};
 
 /// The default policy, as it was built from `policies/default`.
-pub const DEFAULT: &[u8] = include_bytes!("../../../policies/default.wasm");
+pub const DEFAULT: &[u8] = include_bytes!("../default.wasm");

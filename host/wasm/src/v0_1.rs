@@ -21,7 +21,7 @@ mod generated {
         reason = "generated code"
     )]
     wasmtime::component::bindgen!({
-        path: "../../wit/jp-plugin-0.1.0",
+        path: "wit/jp-plugin-0.1.0",
         world: "release-policy-plugin",
     });
 }

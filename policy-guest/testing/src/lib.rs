@@ -189,3 +189,8 @@ fn load(path: &Path) -> Component {
     Component::load(&engine, path, None, Budget::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
+
+/// The author's guide: its snippets compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Guide;

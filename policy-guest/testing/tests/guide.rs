@@ -6,7 +6,7 @@ use jp_policy_config::{Config, Source};
 use jp_policy_core::policy::{FaultKind, Invalid};
 use jp_policy_wasm::Budget;
 
-const GUIDE: &str = include_str!("../../../policies/README.md");
+const GUIDE: &str = include_str!("../README.md");
 
 /// The texts between ```` ```LANGUAGE ```` and ```` ``` ````.
 fn snippets(language: &str) -> Vec<&'static str> {

@@ -4,20 +4,18 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
 };
 
 use super::{
-    BuildError, Built, Language, Missing, Project, componentize,
+    Artifact, BuildError, Project, componentize,
     encode::ENCODER,
-    error::output,
-    tools::{PYTHON_PROGRAMS, find, on_path, pip_install, python_itself},
+    io::{self, probe},
+    layout::BINDINGS,
+    tools::{PYTHON_PROGRAMS, find, missing_python_package, on_path},
 };
 
-/// The folder of what wit-bindgen has made of the contract: a header, its adapters, and an object with the component's type.
-const BINDINGS: &str = "bindings";
-
-/// Versions that Debian has as `clang-NN`, the latest first.
+/// Versions that Debian has as `clang-NN`.
 const CLANGS: std::ops::RangeInclusive<u32> = 14..=30;
 
 /// A compiler that builds for WebAssembly, with the arguments that make it.
@@ -28,22 +26,15 @@ struct Compiler {
     version: String,
 }
 
-pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
+pub(super) fn build(project: &Project) -> Result<Artifact, BuildError> {
     let Some(compiler) = compiler(&project.folder) else {
-        let mut missing = Missing::default();
-        if let Some((what, install)) = python_itself() {
-            missing.add(what, install);
-        }
-        missing.add(
-            "no C compiler here has a C library for WebAssembly: neither `zig`, nor a `clang` with wasi-libc",
-            pip_install(&project.folder, "ziglang"),
-        );
-        return Err(BuildError::Missing(missing));
+        let what = "no C compiler here has a C library for WebAssembly: neither `zig`, nor a `clang` with wasi-libc";
+        return Err(missing_python_package(&project.folder, "ziglang", what));
     };
-    let scratch = tempfile::tempdir().map_err(|error| BuildError::file(Path::new("."), error))?;
+    let scratch = io::temporary_folder()?;
     let module = scratch.path().join("module.wasm");
     // From inside the folder, so that the bytes don't depend on where it is.
-    output(
+    io::output(
         Command::new(&compiler.program)
             .current_dir(&project.folder)
             .args(compiler.args)
@@ -54,14 +45,13 @@ pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
             .arg(format!("-I{BINDINGS}"))
             .arg("-o")
             .arg(&module)
-            .arg(Language::C.file())
+            .arg(project.language.marker_file())
             .args(bindings(&project.folder)?),
     )?;
-    let module = fs::read(&module).map_err(|error| BuildError::file(&module, error))?;
-    Ok(project.built(componentize(&module)?, &compiler.version, ENCODER))
+    Ok(project.artifact(componentize(&io::read(&module)?)?, &compiler.version, ENCODER))
 }
 
-/// What the folder of bindings brings to the link, sorted: the order is in the bytes.
+/// The bindings that are linked: the adapters, and an object with the component's type. Sorted: the order is in the bytes.
 fn bindings(folder: &Path) -> Result<Vec<OsString>, BuildError> {
     let path = folder.join(BINDINGS);
     let entries = fs::read_dir(&path).map_err(|error| BuildError::file(&path, error))?;
@@ -77,15 +67,15 @@ fn bindings(folder: &Path) -> Result<Vec<OsString>, BuildError> {
     Ok(files)
 }
 
-/// The first that is there: zig's, which brings its library along, then a clang for which one is installed.
+/// The first that is found: zig's, which brings its library along, then a clang for which one is installed.
 fn compiler(folder: &Path) -> Option<Compiler> {
     // As the Python package calls it, and as everybody else does.
     let zig =
         ["python-zig", "zig"].into_iter().find_map(|name| find(folder, PYTHON_PROGRAMS, name));
     if let Some(program) = zig
-        && let Ok(version) = output(Command::new(&program).arg("version"))
+        && let Some(version) = probe(&program, &["version"])
     {
-        let version = format!("zig {}", String::from_utf8_lossy(&version).trim());
+        let version = format!("zig {version}");
         return Some(Compiler { program, args: &["cc", "-target", "wasm32-wasi-musl"], version });
     }
     let newest_first = CLANGS.rev().map(|version| format!("clang-{version}"));
@@ -96,18 +86,14 @@ fn compiler(folder: &Path) -> Option<Compiler> {
 /// A clang, if it links for WebAssembly.
 fn clang(program: PathBuf) -> Option<Compiler> {
     const ARGS: &[&str] = &["--target=wasm32-wasi", "-Wno-deprecated"];
-    let scratch = tempfile::tempdir().ok()?;
-    let probe = Command::new(&program)
-        .args(ARGS)
-        .args(["-mexec-model=reactor", "-x", "c", "/dev/null", "-o"])
-        .arg(scratch.path().join("probe.wasm"))
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if !probe.is_ok_and(|status| status.success()) {
-        return None;
-    }
-    let version = output(Command::new(&program).arg("--version")).ok()?;
-    let version = String::from_utf8_lossy(&version).lines().next()?.trim().to_owned();
+    let scratch = io::temporary_folder().ok()?;
+    io::output(
+        Command::new(&program)
+            .args(ARGS)
+            .args(["-mexec-model=reactor", "-x", "c", "/dev/null", "-o"])
+            .arg(scratch.path().join("probe.wasm")),
+    )
+    .ok()?;
+    let version = probe(&program, &["--version"])?.lines().next()?.trim().to_owned();
     Some(Compiler { program, args: ARGS, version })
 }

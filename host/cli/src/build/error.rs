@@ -1,12 +1,6 @@
 //! Why a policy can't be built.
 
-use std::{
-    fmt, io,
-    path::Path,
-    process::{Command, ExitStatus, Output, Stdio},
-};
-
-use jp_policy_core::text::clean_lines;
+use std::{fmt, io, path::Path, process::ExitStatus};
 
 /// Why a policy can't be built.
 #[derive(Debug, thiserror::Error)]
@@ -17,20 +11,20 @@ pub enum BuildError {
     /// A program could not be run.
     #[error("failed to run `{program}`: {error}")]
     Run {
-        /// Which.
+        /// Its name or path.
         program: String,
         /// Why.
         error: io::Error,
     },
     /// A program failed.
-    #[error("`{program}` failed ({status}){said}")]
+    #[error("`{program}` failed ({status}){messages}")]
     Failed {
-        /// Which.
+        /// Its name or path.
         program: String,
-        /// How.
+        /// How it ended.
         status: ExitStatus,
-        /// What it said of it, on lines of its own; nothing if it has told the person itself.
-        said: String,
+        /// What it printed, on lines of its own; empty if that went to standard error already.
+        messages: String,
     },
     /// The folder holds no policy.
     #[error("`{path}` is no policy: {why}")]
@@ -43,7 +37,7 @@ pub enum BuildError {
     /// A file can't be read or written.
     #[error("failed to access `{path}`: {error}")]
     File {
-        /// Which.
+        /// The file.
         path: String,
         /// Why.
         error: io::Error,
@@ -59,10 +53,10 @@ impl BuildError {
     }
 }
 
-/// Tools that are not there, and the one command that installs them.
+/// Tools that are missing, and the commands that install them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// What each is and is for, as a sentence without its end.
+    /// What each is and is for, as a sentence without its full stop.
     pub tools: Vec<String>,
     /// The commands that install them, in the order in which they have to run.
     pub install: Vec<String>,
@@ -74,9 +68,8 @@ impl Missing {
         self.install.push(install.into());
     }
 
-    /// An error if anything is missing.
-    pub(super) fn check(self) -> Result<(), BuildError> {
-        if self.tools.is_empty() { Ok(()) } else { Err(BuildError::Missing(self)) }
+    pub(super) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
     }
 }
 
@@ -84,9 +77,9 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n\nhint: ", self.tools.join("; "))?;
         for (n, step) in self.install.iter().enumerate() {
-            // What no command does here is said in words.
-            let before = n.checked_sub(1).map(|n| self.install[n].starts_with("install "));
-            let joint = match before {
+            // A step that no command does here is a sentence, after which a shell's `&&` would be wrong.
+            let after_sentence = n.checked_sub(1).map(|n| self.install[n].starts_with("install "));
+            let joint = match after_sentence {
                 None => "",
                 Some(false) => " && ",
                 Some(true) => ", then: ",
@@ -95,21 +88,4 @@ impl fmt::Display for Missing {
         }
         Ok(())
     }
-}
-
-/// Runs a program to its end; its standard output.
-///
-/// What it says is kept, and told only if it fails: these tools say much when all is well.
-pub(super) fn output(command: &mut Command) -> Result<Vec<u8>, BuildError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let ran = command.stdin(Stdio::null()).output();
-    let Output { status, stdout, stderr } =
-        ran.map_err(|error| BuildError::Run { program: program.clone(), error })?;
-    if status.success() {
-        return Ok(stdout);
-    }
-    let said = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
-    let lines: Vec<String> = clean_lines(said.trim_end()).collect();
-    let said = if lines.is_empty() { String::new() } else { format!("\n  {}", lines.join("\n  ")) };
-    Err(BuildError::Failed { program, status, said })
 }

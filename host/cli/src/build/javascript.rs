@@ -1,19 +1,19 @@
 //! JavaScript: componentize-qjs puts the QuickJS interpreter and the script into one component.
 
-use std::{fs, path::Path, process::Command};
+use std::path::Path;
 
 use serde_json::Value as Json;
 
 use super::{
-    BuildError, Built, Language, Missing, Project, contract,
-    error::output,
-    scratch::Scratch,
-    tools::{NODE_PROGRAMS, find, on_path, pinned, quoted, system},
+    Artifact, BuildError, Missing, Project,
+    componentizer::Componentizer,
+    io,
+    tools::{NODE_PROGRAMS, find, npm_install, on_path, system},
 };
 
 const TOOL: &str = "componentize-qjs";
 
-pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
+pub(super) fn build(project: &Project) -> Result<Artifact, BuildError> {
     let mut missing = Missing::default();
     if on_path("node").is_none() {
         missing.add(
@@ -21,45 +21,32 @@ pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
             system("nodejs npm", "install Node.js 18 or later from https://nodejs.org"),
         );
     }
-    let tool = find(&project.folder, NODE_PROGRAMS, TOOL);
-    if tool.is_none() {
+    let program = find(&project.folder, NODE_PROGRAMS, TOOL);
+    if program.is_none() {
         missing.add(
             format!("`{TOOL}` is missing, which makes components of JavaScript"),
-            install(&project.folder),
+            npm_install(&project.folder, TOOL),
         );
     }
-    missing.check()?;
-    let tool = tool.unwrap_or_default();
-    let scratch = Scratch::new()?;
-    let source = project.folder.join(Language::JavaScript.file());
-    let text = fs::read_to_string(&source).map_err(|error| BuildError::file(&source, error))?;
-    // Without WASI nothing is imported that the host lacks; without async it keeps to the ABI that every host has.
-    output(
-        Command::new(&tool)
-            .current_dir(&project.folder)
-            .args(["--js", Language::JavaScript.file(), "--stub-wasi", "--sync", "--opt-size"])
-            .args(["--minify", "--world", contract::world(&text, "releaseReasons"), "--wit"])
-            .arg(scratch.wit())
-            .arg("--output")
-            .arg(scratch.component()),
-    )?;
-    let tool = format!("{TOOL} {}", version(&tool));
-    Ok(project.built(scratch.read_component()?, &tool, &tool))
-}
-
-fn install(folder: &Path) -> String {
-    let prefix = match quoted(folder).as_str() {
-        "" | "." => String::new(),
-        folder => format!("--prefix {folder} "),
+    let Some(program) = program.filter(|_| missing.is_empty()) else {
+        return Err(BuildError::Missing(missing));
     };
-    format!("npm install {prefix}--save-dev --save-exact {TOOL}@{}", pinned(TOOL))
+    let tool = Componentizer {
+        version: format!("{TOOL} {}", version(&program)),
+        program,
+        wit_option: "--wit",
+        // Without WASI nothing is imported that the host lacks; without async it keeps to the ABI that every host has.
+        args: &["--js", "policy.js", "--stub-wasi", "--sync", "--opt-size", "--minify"],
+        explains: "releaseReasons",
+    };
+    tool.run(project, &project.folder)
 }
 
-/// It does not say itself; its package does.
+/// The version in the tool's package: the tool has no option that prints it.
 fn version(tool: &Path) -> String {
     let read = || {
         let package = tool.canonicalize().ok()?.parent()?.parent()?.join("package.json");
-        let package: Json = serde_json::from_slice(&fs::read(package).ok()?).ok()?;
+        let package: Json = serde_json::from_slice(&io::read(&package).ok()?).ok()?;
         Some(package["version"].as_str()?.to_owned())
     };
     read().unwrap_or_else(|| "of an unknown version".to_owned())

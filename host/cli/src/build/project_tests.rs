@@ -20,7 +20,7 @@ fn a_folder_is_known_by_its_file() {
     );
     // The last first: whichever is asked earlier wins.
     for language in Language::ALL.into_iter().rev() {
-        let file = folder.join(language.file());
+        let file = folder.join(language.marker_file());
         fs::write(&file, "").expect("it can be written");
         let project = Project::open(&folder).expect("it is a policy");
         assert_eq!((project.name.as_str(), project.language), ("mine", language));

@@ -1,64 +1,47 @@
 //! Python: componentize-py puts CPython, the standard library and the source into one component.
 
-use std::{ffi::OsStr, fs, io, path::Path, process::Command};
+use std::{ffi::OsStr, fs, path::Path};
 
 use super::{
-    BuildError, Built, Language, Missing, Project, contract,
-    error::output,
-    holds_source,
-    scratch::Scratch,
-    tools::{PYTHON_PROGRAMS, find, pip_install, python_itself},
+    Artifact, BuildError, Project,
+    componentizer::Componentizer,
+    io,
+    layout::{BINDINGS, may_hold_source},
+    tools::{PYTHON_PROGRAMS, find, missing_python_package},
 };
 
 const TOOL: &str = "componentize-py";
 
-/// The folder of what componentize-py makes of the contract for an editor.
-const BINDINGS: &str = "bindings";
-
-pub(super) fn build(project: &Project) -> Result<Built, BuildError> {
-    let Some(tool) = find(&project.folder, PYTHON_PROGRAMS, TOOL) else {
-        let mut missing = Missing::default();
-        if let Some((what, install)) = python_itself() {
-            missing.add(what, install);
-        }
-        missing.add(
-            format!("`{TOOL}` is missing, which makes components of Python"),
-            pip_install(&project.folder, TOOL),
-        );
-        return Err(BuildError::Missing(missing));
+pub(super) fn build(project: &Project) -> Result<Artifact, BuildError> {
+    let Some(program) = find(&project.folder, PYTHON_PROGRAMS, TOOL) else {
+        let what = format!("`{TOOL}` is missing, which makes components of Python");
+        return Err(missing_python_package(&project.folder, TOOL, what));
     };
-    let scratch = Scratch::new()?;
     // From a copy: the interpreter leaves compiled modules beside what it reads.
-    let sources = scratch.sources();
-    copy_sources(&project.folder, &sources)
+    let copy = io::temporary_folder()?;
+    copy_sources(&project.folder, copy.path())
         .map_err(|error| BuildError::file(&project.folder, error))?;
-    let source = sources.join(Language::Python.file());
-    let text = fs::read_to_string(&source).map_err(|error| BuildError::file(&source, error))?;
-    // Without WASI nothing is imported that the host lacks.
-    output(
-        Command::new(&tool)
-            .current_dir(&sources)
-            .arg("--quiet")
-            .arg("--wit-path")
-            .arg(scratch.wit())
-            .args(["--world", contract::world(&text, "ReleaseReasons")])
-            .args(["componentize", "--stub-wasi", "policy", "--output"])
-            .arg(scratch.component()),
-    )?;
-    let version = output(Command::new(&tool).arg("--version"))?;
-    let tool = String::from_utf8_lossy(&version).trim().to_owned();
-    Ok(project.built(scratch.read_component()?, &tool, &tool))
+    let version = io::output(std::process::Command::new(&program).arg("--version"))?;
+    let tool = Componentizer {
+        version: String::from_utf8_lossy(&version).trim().to_owned(),
+        program,
+        wit_option: "--wit-path",
+        // Without WASI nothing is imported that the host lacks.
+        args: &["--quiet", "componentize", "--stub-wasi", "policy"],
+        explains: "ReleaseReasons",
+    };
+    tool.run(project, copy.path())
 }
 
-/// All modules, but not those that are installed, compiled or generated for an editor.
-fn copy_sources(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies all modules, but not those that are installed, compiled or generated for an editor.
+fn copy_sources(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         let shown = name.to_string_lossy();
         if entry.file_type()?.is_dir() {
-            if holds_source(&shown) && shown != BINDINGS {
+            if may_hold_source(&shown) && shown != BINDINGS {
                 copy_sources(&path, &to.join(&name))?;
             }
         } else if path.extension() == Some(OsStr::new("py")) {

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::{BuildError, Missing, io::probe};
+
 /// One place for all who install them: the messages here, the projects that `new` writes, and CI.
-const PINNED: &str = include_str!("../../../../policies/tools.txt");
+const PINNED: &str = include_str!("../../tools.txt");
 
 /// The version of a package that is known to work.
 pub(crate) fn pinned(package: &str) -> &'static str {
@@ -44,35 +46,58 @@ pub(super) fn system(packages: &str, elsewhere: &str) -> String {
     }
 }
 
-/// The command that installs a package into the project's own Python environment.
+/// The command that installs a package of npm into a project's own folder.
+pub(super) fn npm_install(folder: &Path, package: &str) -> String {
+    let folder = relative(folder);
+    let prefix = if folder.as_os_str().is_empty() {
+        String::new()
+    } else {
+        format!("--prefix {} ", quoted(folder))
+    };
+    format!("npm install {prefix}--save-dev --save-exact {package}@{}", pinned(package))
+}
+
+/// The command that installs a package into a project's own Python environment.
 pub(super) fn pip_install(folder: &Path, package: &str) -> String {
+    let folder = relative(folder);
     let venv = quoted(&folder.join(".venv"));
     let programs = quoted(&folder.join(PYTHON_PROGRAMS));
     format!("python3 -m venv {venv} && {programs}/pip install {package}=={}", pinned(package))
 }
 
-/// A path as a shell takes it.
-pub(super) fn quoted(path: &Path) -> String {
-    let path = path.strip_prefix(".").unwrap_or(path).display().to_string();
-    shlex::try_quote(&path).map(Into::into).unwrap_or(path)
+/// Says that a Python package is missing, and Python itself if that is.
+pub(super) fn missing_python_package(
+    folder: &Path,
+    package: &str,
+    what: impl Into<String>,
+) -> BuildError {
+    let mut missing = Missing::default();
+    if let Some(what) = missing_python() {
+        let elsewhere = "install Python 3.10 or later from https://www.python.org";
+        missing.add(what, system("python3 python3-venv", elsewhere));
+    }
+    missing.add(what, pip_install(folder, package));
+    BuildError::Missing(missing)
 }
 
-/// Why Python packages can't be installed, and the command for that, if Python itself is not all there.
-pub(super) fn python_itself() -> Option<(&'static str, String)> {
-    let packages = "python3 python3-venv";
-    let install = || system(packages, "install Python 3.10 or later from https://www.python.org");
+/// What of Python itself is missing to install packages.
+fn missing_python() -> Option<&'static str> {
     let Some(python) = on_path("python3") else {
-        return Some(("`python3` is missing", install()));
+        return Some("`python3` is missing");
     };
-    let venv = std::process::Command::new(python)
-        .args(["-c", "import ensurepip, venv"])
-        .stderr(std::process::Stdio::null())
-        .status();
-    if venv.is_ok_and(|status| status.success()) {
-        None
-    } else {
-        Some(("Python's `venv` is missing", install()))
-    }
+    let has_venv = probe(&python, &["-c", "import ensurepip, venv"]).is_some();
+    (!has_venv).then_some("Python's `venv` is missing")
+}
+
+/// The folder without a `.` in front.
+fn relative(folder: &Path) -> &Path {
+    folder.strip_prefix(".").unwrap_or(folder)
+}
+
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    shlex::try_quote(&path).map(Into::into).unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -22,6 +22,18 @@ fn commands_are_for_the_folder_that_was_named() {
             "python3 -m venv 'my policy/.venv' && 'my policy/.venv/bin'/pip install ziglang=={version}"
         )
     );
+    let command = |folder: &str| npm_install(Path::new(folder), "componentize-qjs");
+    let version = pinned("componentize-qjs");
+    assert_eq!(
+        command("."),
+        format!("npm install --save-dev --save-exact componentize-qjs@{version}")
+    );
+    assert_eq!(
+        command("./my policy"),
+        format!(
+            "npm install --prefix 'my policy' --save-dev --save-exact componentize-qjs@{version}"
+        )
+    );
 }
 
 #[test]

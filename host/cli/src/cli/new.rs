@@ -11,8 +11,8 @@ use jp_policy_core::text::clean_path;
 
 use super::Exit;
 use crate::{
-    build::Language,
-    scaffold::{Name, Origin, Start, files, write},
+    build::{Language, layout::component_file, tools::quoted},
+    scaffold::{Name, NewProject, Origin, write},
 };
 
 /// Write a new policy to start from
@@ -43,11 +43,11 @@ impl ValueEnum for Language {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.id());
         Some(match self {
-            Self::Rust => PossibleValue::new("rust"),
-            Self::JavaScript => PossibleValue::new("javascript").alias("js"),
-            Self::Python => PossibleValue::new("python").alias("py"),
-            Self::C => PossibleValue::new("c"),
+            Self::JavaScript => value.alias("js"),
+            Self::Python => value.alias("py"),
+            Self::Rust | Self::C => value,
         })
     }
 }
@@ -58,44 +58,49 @@ impl ValueEnum for Origin {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
+        Some(PossibleValue::new(self.name))
     }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
-    let start = start(args)?;
-    let files = files(&start);
+    let project = project(args)?;
+    let files = project.files();
     write(&args.name, &files)?;
     let mut out = anstream::stdout().lock();
     let shown = clean_path(&args.name);
-    writeln!(out, "wrote {shown}, a release policy in {}:\n", start.language)?;
+    writeln!(out, "wrote {shown}, a release policy in {}:\n", project.language)?;
     for line in summary(files.iter().map(|file| file.path.as_path())) {
         writeln!(out, "  {line}")?;
     }
     let folder = quoted(&args.name);
-    let component = quoted(&args.name.join(format!("{}.wasm", start.name)));
+    let component = quoted(&args.name.join(component_file(project.name.as_str())));
     writeln!(out, "\nnext:\n")?;
     writeln!(out, "  jp-policy build {folder}")?;
     writeln!(out, "  jp-policy check {component}")?;
-    writeln!(out, "\nits unit tests: cd {folder} && {}", start.test_command())?;
+    writeln!(out, "\nits unit tests: cd {folder} && {}", project.test_command())?;
     Ok(Exit::Fine)
 }
 
-fn start(args: &Args) -> Result<Start> {
+fn project(args: &Args) -> Result<NewProject> {
     let name = args.name.file_name().with_context(|| {
         format!("`{}` has no name for a policy, as in `my-policy`", clean_path(&args.name))
     })?;
     let name: Name = name.to_string_lossy().parse()?;
-    let (language, origin) = (args.lang, args.from);
-    if let Some(origin) = origin.filter(|origin| !origin.is_in(language)) {
-        let lang = language.to_possible_value();
+    let language = args.lang;
+    let origin = args.from.unwrap_or(Origin::AT_ONCE);
+    if !origin.is_in(language) {
+        let languages: Vec<_> = origin.languages().map(|it| it.to_string()).collect();
+        let others = Origin::ALL.into_iter().filter(|other| other.is_in(language));
+        let others: Vec<_> = others.map(|other| format!("`--from {}`", other.name)).collect();
         bail!(
-            "policy `{}` is there in Rust only\n\nhint: `--from delay` starts in {language}, and `--lang {}` alone from the default rules",
-            origin.name(),
-            lang.as_ref().map_or("rust", |lang| lang.get_name())
+            "policy `{}` is there in {} only\n\nhint: {} starts in {language}, and `--lang {}` alone from the default rules",
+            origin.name,
+            languages.join(", "),
+            others.join(" or "),
+            language.id()
         );
     }
-    Ok(Start { name, language, origin })
+    Ok(NewProject { name, language, origin })
 }
 
 /// The files, and folders instead of what is in them.
@@ -119,9 +124,4 @@ fn summary<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<String> {
         }
     };
     lines.into_iter().map(show).collect()
-}
-
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    shlex::try_quote(&path).map(Into::into).unwrap_or(path)
 }

@@ -1,14 +1,12 @@
 use super::*;
 
-fn start(language: Language, origin: Option<Origin>) -> Start {
-    Start { name: "my-policy".parse().expect("it is a name"), language, origin }
+fn project(language: Language, origin: Origin) -> NewProject {
+    NewProject { name: "my-policy".parse().expect("it is a name"), language, origin }
 }
 
-fn starts() -> impl Iterator<Item = Start> {
-    Language::ALL.into_iter().flat_map(|language| {
-        let origins = Origin::ALL.into_iter().filter(move |origin| origin.is_in(language));
-        origins.map(Some).chain([None]).map(move |origin| start(language, origin))
-    })
+fn projects() -> impl Iterator<Item = NewProject> {
+    let origins = Origin::ALL.into_iter().chain([Origin::AT_ONCE]);
+    origins.flat_map(|origin| origin.languages().map(move |language| project(language, origin)))
 }
 
 fn text(files: &[File], path: &str) -> String {
@@ -19,19 +17,19 @@ fn text(files: &[File], path: &str) -> String {
 
 #[test]
 fn a_project_is_complete() {
-    for start in starts() {
-        let files = files(&start);
-        for path in [start.language.file(), "README.md", ".gitignore"] {
-            assert!(!text(&files, path).is_empty(), "{start:?} {path}");
+    for project in projects() {
+        let files = project.files();
+        for path in [project.language.marker_file(), "README.md", ".gitignore"] {
+            assert!(!text(&files, path).is_empty(), "{project:?} {path}");
         }
-        let test = match start.language {
+        let test = match project.language {
             Language::Rust => "src/tests.rs",
             Language::JavaScript => "policy.test.js",
             Language::Python => "test_policy.py",
             Language::C => "test_policy.c",
         };
-        assert!(text(&files, test).len() > 500, "{start:?}");
-        assert!(files.iter().any(|file| file.path.starts_with("scenarios")), "{start:?}");
+        assert!(text(&files, test).len() > 500, "{project:?}");
+        assert!(files.iter().any(|file| file.path.starts_with("scenarios")), "{project:?}");
     }
 }
 
@@ -55,28 +53,28 @@ const LEFT: [&str; 14] = [
 
 #[test]
 fn nothing_is_left_to_fill_in_and_nothing_needs_what_is_not_there() {
-    for start in starts() {
-        for file in files(&start) {
+    for project in projects() {
+        for file in project.files() {
             let Ok(text) = String::from_utf8(file.contents) else { continue };
             let path = file.path.display();
             for left in LEFT {
-                assert!(!text.contains(left), "{start:?} {path}: {left}");
+                assert!(!text.contains(left), "{project:?} {path}: {left}");
             }
-            assert!(!text.contains("policies/README"), "{start:?} {path}");
+            assert!(!text.contains("policies/README"), "{project:?} {path}");
         }
     }
 }
 
 #[test]
 fn the_readme_names_files_that_are_there() {
-    for start in starts() {
-        let files = files(&start);
+    for project in projects() {
+        let files = project.files();
         let readme = text(&files, "README.md");
         let rows = readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
         let rows = rows.map(|(path, _)| path).filter(|path| !path.contains(' '));
         let named = rows.filter(|path| path.contains(['.', '/'])).chain(["scenarios"]);
         for path in named {
-            assert!(files.iter().any(|file| file.path.starts_with(path)), "{start:?} {path}");
+            assert!(files.iter().any(|file| file.path.starts_with(path)), "{project:?} {path}");
         }
         let scenario = readme.split("scenarios/").nth(1).and_then(|rest| rest.split(' ').next());
         let scenario = format!("scenarios/{}", scenario.expect("one is named"));
@@ -87,8 +85,8 @@ fn the_readme_names_files_that_are_there() {
 #[test]
 fn the_source_is_about_thirty_lines() {
     for language in Language::ALL {
-        let files = files(&start(language, None));
-        let path = if language == Language::Rust { "src/lib.rs" } else { language.file() };
+        let files = project(language, Origin::AT_ONCE).files();
+        let path = if language == Language::Rust { "src/lib.rs" } else { language.marker_file() };
         let lines = text(&files, path).lines().filter(|line| !line.trim().is_empty()).count();
         assert!((20..=36).contains(&lines), "{language}: {lines} lines");
     }
@@ -97,10 +95,10 @@ fn the_source_is_about_thirty_lines() {
 #[test]
 fn the_copy_of_the_sdk_is_built_on_what_the_workspace_is() {
     let workspace = include_str!("../../../../Cargo.toml");
-    let wit_bindgen = format!("wit-bindgen = {{ version = \"{}\",", sdk::WIT_BINDGEN);
+    let wit_bindgen = format!("wit-bindgen = {{ version = \"{}\",", template::WIT_BINDGEN);
     assert!(workspace.contains(&wit_bindgen), "{wit_bindgen}");
     assert!(
-        text(&files(&start(Language::Rust, None)), "sdk/jp-policy-guest/Cargo.toml")
+        text(&project(Language::Rust, Origin::AT_ONCE).files(), "sdk/jp-policy-guest/Cargo.toml")
             .contains(&wit_bindgen)
     );
 }

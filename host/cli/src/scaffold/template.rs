@@ -1,11 +1,19 @@
-//! The files of a project that starts with an idea of its own: the default rules, and one thing more.
+//! The templates: files of a folder, with `{{...}}` filled in.
+
+use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
-use super::{File, Name, sdk};
-use crate::build::{Language, tools::pinned};
+use super::{File, Name};
+use crate::build::{layout::may_hold_source, tools::pinned};
 
-pub(super) static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+/// The templates' name of a manifest: cargo packages no folder that has a `Cargo.toml` of its own.
+const MANIFEST: &str = "manifest.toml";
+
+/// The crate that the SDK is built on, as the workspace has it; a test holds the two together.
+pub(super) const WIT_BINDGEN: &str = "0.61.1";
 
 /// What is put in for `{{...}}`.
 pub(super) struct Fields(Vec<(&'static str, String)>);
@@ -17,13 +25,13 @@ impl Fields {
         let mut fields = vec![
             ("name", name.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("wit-bindgen", sdk::WIT_BINDGEN.to_owned()),
+            ("wit-bindgen", WIT_BINDGEN.to_owned()),
         ];
         fields.extend(pinned);
         Self(fields)
     }
 
-    pub(super) fn and(mut self, field: &'static str, value: impl Into<String>) -> Self {
+    pub(super) fn with(mut self, field: &'static str, value: impl Into<String>) -> Self {
         self.0.push((field, value.into()));
         self
     }
@@ -36,40 +44,43 @@ impl Fields {
     }
 }
 
-/// A text of the templates.
-pub(super) fn text(path: &str) -> &'static str {
-    TEMPLATES.get_file(path).and_then(|file| file.contents_utf8()).unwrap_or_default()
+/// The text of a template, if there is one at this path.
+pub(super) fn text(path: &str) -> Option<&'static str> {
+    TEMPLATES.get_file(path)?.contents_utf8()
 }
 
-/// All files of a folder of templates and the folders in it, filled in.
-pub(super) fn folder(path: &str, into: &str, fields: &Fields) -> Vec<File> {
+/// Whether there is a folder of templates.
+pub(super) fn has_folder(path: &str) -> bool {
+    TEMPLATES.get_dir(path).is_some()
+}
+
+/// All files of a folder of templates and the folders in it, filled in; none if there is no such folder. Their paths are from
+/// `root`, which is the folder or one above.
+pub(super) fn folder(path: &str, root: &str, fields: &Fields) -> Vec<File> {
     let mut files = Vec::new();
     if let Some(dir) = TEMPLATES.get_dir(path) {
-        collect(dir, &mut |name, contents| {
-            let name = name.strip_prefix(path).unwrap_or(name).trim_start_matches('/');
-            files.push(File::new(format!("{into}{name}"), fields.fill(contents)));
+        collect(dir, &mut |path, contents| {
+            let path = path.strip_prefix(root).unwrap_or(path);
+            let path = if path.ends_with(MANIFEST) {
+                path.with_file_name("Cargo.toml")
+            } else {
+                path.to_owned()
+            };
+            files.push(File::new(path, contents).map_text(|text| fields.fill(text)));
         });
     }
     files
 }
 
-fn collect(dir: &Dir<'static>, found: &mut impl FnMut(&str, &str)) {
+fn collect(dir: &Dir<'static>, found: &mut impl FnMut(&Path, &'static [u8])) {
     for file in dir.files() {
-        if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8()) {
-            found(path, text);
-        }
+        found(file.path(), file.contents());
     }
     for dir in dir.dirs() {
-        collect(dir, found);
-    }
-}
-
-/// The folder of a language's templates.
-pub(super) fn language(language: Language) -> &'static str {
-    match language {
-        Language::Rust => "rust",
-        Language::JavaScript => "javascript",
-        Language::Python => "python",
-        Language::C => "c",
+        // Tools may have left things in the folders that the templates link to.
+        let name = dir.path().file_name().unwrap_or_default();
+        if may_hold_source(&name.to_string_lossy()) {
+            collect(dir, found);
+        }
     }
 }

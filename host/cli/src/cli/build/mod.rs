@@ -1,8 +1,8 @@
 //! `jp-policy build`: a policy from its source, tried out at once, and again whenever the source changes.
 
-mod report;
+mod command;
+mod print;
 mod trial;
-mod verb;
 mod watch;
 
-pub(super) use verb::{Args, run};
+pub(super) use command::{Args, run};

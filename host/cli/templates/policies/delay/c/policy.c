@@ -1,0 +1,1 @@
+../../../../../../policies/delay-c/policy.c

@@ -1,0 +1,1 @@
+../../../../../../policies/delay-c/test_policy.c

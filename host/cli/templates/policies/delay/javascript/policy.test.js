@@ -1,0 +1,1 @@
+../../../../../../policies/delay-js/policy.test.js

@@ -1,0 +1,1 @@
+../../../../../../policies/delay-python/policy.py

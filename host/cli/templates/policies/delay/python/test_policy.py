@@ -1,0 +1,1 @@
+../../../../../../policies/delay-python/test_policy.py
