@@ -79,7 +79,7 @@ impl Anatomy {
 
     /// The versions of `jp:plugin` that it exports interfaces of.
     pub fn versions(&self) -> Vec<String> {
-        super::fit::versions(self.exports.iter().map(String::as_str))
+        super::compat::versions(self.exports.iter().map(String::as_str))
     }
 }
 

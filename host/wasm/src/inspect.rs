@@ -12,12 +12,17 @@ use jp_policy_core::{
 use jp_policy_guest::{Decision, Settings, View};
 
 use super::{
-    Anatomy, Budget, Component, Engine, LoadError,
-    component::{Loaded, compile, digest, read},
-    contract::CONTRACTS,
-    fit::{is_wasi, without_wasi},
+    anatomy::Anatomy,
+    budget::Budget,
+    bytes::{compile, digest, read},
+    compat::{is_wasi, wasi_hints},
+    component::Component,
+    engine::Engine,
     instance::Instance,
+    load_error::LoadError,
+    loaded::Loaded,
     probe::{Accepts, Where, probe},
+    versions::CONTRACTS,
 };
 
 /// What can be known of a file that may be a policy.
@@ -77,7 +82,7 @@ pub struct Behaviour {
     pub options: Accepts,
 }
 
-/// A step of a policy's life.
+/// A step on the way to a policy's first decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// `start`, `name`, `configure` or `question`.
@@ -153,16 +158,16 @@ impl Inspection {
         let loaded = compile(engine, &self.path, bytes).and_then(|compiled| {
             let code = compiled.image_range();
             self.compiled = Some((code.end.addr() - code.start.addr()) as u64);
-            Component::fitted(engine, self.path.clone(), bytes, &compiled, budget, CONTRACTS)
+            Component::from_compiled(engine, self.path.clone(), bytes, &compiled, budget, CONTRACTS)
         });
         match loaded {
             Ok(component) => self.policy = Some(ask(&component, bytes, settings, time)),
             Err(error) => {
-                // A misfit has its hints already.
-                if !matches!(error, LoadError::Unfit { .. })
+                // An incompatibility has its hints already.
+                if !matches!(error, LoadError::Incompatible { .. })
                     && self.imports.iter().any(|import| import.wasi)
                 {
-                    self.hints = without_wasi(bytes).into();
+                    self.hints = wasi_hints(bytes).into();
                 }
                 self.refusal = Some(error);
             }
@@ -177,7 +182,7 @@ fn ask(component: &Component, bytes: &[u8], settings: &Settings, time: Duration)
         instance.map_err(Refusal::Fault)?.configure(settings).map(drop)
     };
     let mut steps = Vec::new();
-    let (view, decision, reasons) = live(loaded, settings, &mut steps);
+    let (view, decision, reasons) = first_steps(loaded, settings, &mut steps);
     Behaviour {
         name: component.identity().name.clone(),
         version: component.version(),
@@ -191,10 +196,10 @@ fn ask(component: &Component, bytes: &[u8], settings: &Settings, time: Duration)
     }
 }
 
-type Lived = (Result<View, Refusal>, Option<Result<Decision, FaultKind>>, bool);
+type FirstSteps = (Result<View, Refusal>, Option<Result<Decision, FaultKind>>, bool);
 
-/// Lives through the steps of a policy's life, and puts down what they cost.
-fn live(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> Lived {
+/// Takes an instance through its first steps, up to its first decision, and notes what each cost.
+fn first_steps(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> FirstSteps {
     let arguments = Arguments::default();
     for _ in CALLS {
         arguments.push_text("{}");

@@ -6,26 +6,32 @@
 
 mod anatomy;
 mod budget;
+mod bytes;
+mod compat;
+mod compile_cost;
 mod component;
 mod contract;
+mod embedded;
 mod engine;
-mod fit;
 mod inspect;
 mod instance;
+mod load_error;
+mod loaded;
+mod policy;
 mod probe;
 mod state;
 mod threads;
 mod ticker;
 mod v0_1;
-mod weigh;
+mod versions;
 
 pub use anatomy::{Anatomy, Part, Section};
 pub use budget::Budget;
-pub use component::{Component, LoadError, digest};
+pub use bytes::digest;
+pub use compat::Incompatibility;
+pub use component::Component;
+pub use embedded::DEFAULT;
 pub use engine::{Engine, EngineError};
-pub use fit::Misfit;
 pub use inspect::{Behaviour, Import, Inspection, Step, inspect};
+pub use load_error::LoadError;
 pub use probe::{Accepted, Accepts, Unknown};
-
-/// The default policy, as it was built from `policies/default`.
-pub const DEFAULT: &[u8] = include_bytes!("../../../policies/default.wasm");
