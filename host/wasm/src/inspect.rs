@@ -12,7 +12,6 @@ use jp_policy_core::{
 use jp_policy_guest::{Decision, Settings, View};
 
 use super::{
-    anatomy::Anatomy,
     budget::Budget,
     bytes::{compile, digest, read},
     compat::{is_wasi, wasi_hints},
@@ -21,6 +20,7 @@ use super::{
     instance::Instance,
     load_error::LoadError,
     loaded::Loaded,
+    metadata::Metadata,
     probe::{Accepts, Where, probe},
     versions::CONTRACTS,
 };
@@ -34,8 +34,8 @@ pub struct Inspection {
     pub bytes: Option<u64>,
     /// `sha256:...`; none if it was not read.
     pub digest: Option<String>,
-    /// What it is made of, as far as its bytes can be read.
-    pub anatomy: Option<Anatomy>,
+    /// What its bytes say, as far as they can be read; none if it is not WebAssembly.
+    pub metadata: Option<Metadata>,
     /// What it imports, with what the host thinks of it.
     pub imports: Vec<Import>,
     /// Bytes of its compiled code; none if it does not compile.
@@ -116,7 +116,7 @@ pub fn inspect(
         path: path.display().to_string(),
         bytes: None,
         digest: None,
-        anatomy: None,
+        metadata: None,
         imports: Vec::new(),
         compiled: None,
         refusal: None,
@@ -146,15 +146,13 @@ impl Inspection {
     ) {
         self.bytes = Some(bytes.len() as u64);
         self.digest = Some(digest(bytes));
-        let anatomy = Anatomy::read(bytes);
-        // Nothing of a text can be read; that it is one is said by the refusal.
-        let anatomy = Some(anatomy).filter(|anatomy| !anatomy.parts.is_empty());
-        let imports = anatomy.iter().flat_map(|anatomy| &anatomy.imports);
+        let metadata = Metadata::read(bytes);
+        let imports = metadata.iter().flat_map(|metadata| &metadata.imports);
         let offered = |name: &str| CONTRACTS.iter().any(|it| it.imports().contains(&name));
         self.imports = imports
             .map(|name| Import { name: name.clone(), wasi: is_wasi(name), offered: offered(name) })
             .collect();
-        self.anatomy = anatomy;
+        self.metadata = metadata;
         let loaded = compile(engine, &self.path, bytes).and_then(|compiled| {
             let code = compiled.image_range();
             self.compiled = Some((code.end.addr() - code.start.addr()) as u64);

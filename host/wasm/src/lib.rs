@@ -4,7 +4,6 @@
 //! An [`Engine`] compiles and owns the clock that cuts off what hangs; a [`Component`] is a compiled policy; each batch gets an
 //! instance of its own under a [`Budget`]. Each version of the contract has a module that converts between its types and the host's own.
 
-mod anatomy;
 mod budget;
 mod bytes;
 mod compat;
@@ -17,6 +16,7 @@ mod inspect;
 mod instance;
 mod load_error;
 mod loaded;
+mod metadata;
 mod policy;
 mod probe;
 mod state;
@@ -25,7 +25,6 @@ mod ticker;
 mod v0_1;
 mod versions;
 
-pub use anatomy::{Anatomy, Part, Section};
 pub use budget::Budget;
 pub use bytes::digest;
 pub use compat::Incompatibility;
@@ -34,4 +33,5 @@ pub use embedded::DEFAULT;
 pub use engine::{Engine, EngineError};
 pub use inspect::{Behaviour, Import, Inspection, Step, inspect};
 pub use load_error::LoadError;
+pub use metadata::Metadata;
 pub use probe::{Accepted, Accepts, Unknown};
