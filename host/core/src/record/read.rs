@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     line::{FORMAT, Header, Line, Stamped, VERSION},
     model::Record,
+    steps::Steps,
 };
 use crate::{
     batch::{CallId, ExecutionId, Instant, KeyIndex},
@@ -201,6 +202,7 @@ fn why(error: &serde_json::Error) -> String {
 
 struct Reader {
     file: RecordFile,
+    steps: Steps,
     at: Instant,
 }
 
@@ -217,6 +219,7 @@ impl Reader {
                 reasons: Vec::new(),
                 conclusion: Conclusion::Over,
             },
+            steps: Steps::default(),
             at: 0,
         }
     }
@@ -291,6 +294,7 @@ impl Reader {
             }
             Line::Over => return Ok(()),
         };
+        self.steps.take(&kind)?;
         let event = Event { at, kind };
         self.file.record.observe(&event);
         self.file.events.push(event);
