@@ -34,13 +34,16 @@ fn a_policy() {
     let file = dir.put("tests/hostile/log-escapes.wasm");
     let ended = inspect(&dir, &[&file]).code(0);
     assert_eq!(ended.stderr(), "");
-    insta::assert_snapshot!(masked(&ended.stdout()), @r#"
+    insta::assert_snapshot!(masked(&ended.stdout()), @r"
     log-escapes  log-escapes.wasm
 
     loads    yes
     contract jp:plugin 0.1.0
     digest   sha256:4dee8e0cd2107b2bfc5f72f955995ce4393ff45261b70d755ee0d39ab91847ff
     size     5,948 bytes, compiled [N]
+    sections type 1,408, custom component-name 959, export 559, code 535, custom name 528, import 525,
+             instance 409, alias 289, custom producers 188, core instance 62, data 60,
+             canonical function 43, global 38, function 24, element 7, table 5, memory 3
     made by  wit-component 0.254.2
     exports  jp:plugin/plugin@0.1.0
              jp:plugin/release-policy@0.1.0
@@ -60,7 +63,7 @@ fn a_policy() {
     question            265      500,000,000  [TIME]
     memory          131,072       67,108,864 bytes at most
     tables                1          100,000 elements
-    "#);
+    ");
 }
 
 #[test]
@@ -144,6 +147,9 @@ fn a_policy_that_fails_is_shown_as_far_as_it_goes() {
     contract jp:plugin 0.1.0
     digest   sha256:9675e2da1a0c481dd95a3d8f1926ea4d22968e1301eba6e8ecb7bc4623e708f8
     size     5,122 bytes, compiled [N]
+    sections type 1,312, custom component-name 693, export 543, custom name 506, code 474, import 455,
+             instance 409, alias 260, custom producers 94, global 38, canonical function 35, data 22,
+             function 22, core instance 4, memory 3
     made by  wit-component 0.254.2
     exports  jp:plugin/plugin@0.1.0
              jp:plugin/release-policy@0.1.0
@@ -195,6 +201,8 @@ fn what_does_not_load_is_shown_as_far_as_it_can_be_read() {
 
     digest   sha256:5d6fea9e40798f950de3990840ac7ba0a2e6c821d6538c1bb753abee84985050
     size     300 bytes
+    sections type 56, global 38, function 22, memory 3
+             can't be read further: unexpected end-of-file (at byte 149)
     exports  none
     imports  none
     ");
@@ -229,7 +237,7 @@ fn a_module_that_wants_wasi_is_told_its_cure() {
     let module =
         r#"(module $m (import "wasi_snapshot_preview1" "fd_write" (func)) (@custom "x" "TinyGo"))"#;
     dir.write("go.wasm", wat::parse_str(module).expect("it parses"));
-    insta::assert_snapshot!(inspect(&dir, &["go.wasm"]).code(1).stdout(), @r#"
+    insta::assert_snapshot!(inspect(&dir, &["go.wasm"]).code(1).stdout(), @r"
     go.wasm
 
     loads    no
@@ -243,9 +251,10 @@ fn a_module_that_wants_wasi_is_told_its_cure() {
 
     digest   sha256:19bb6a3499a38c74d5a50ef039dfcd1536f6b61ccedcf3a958d85112e5f2c103
     size     72 bytes
+    sections import 35, custom name 9, custom x 8, type 4
     exports  none
     imports  wasi_snapshot_preview1  (WASI, which the host does not have)
-    "#);
+    ");
     let json = inspect(&dir, &["go.wasm", "--format", "json"]).code(1).json();
     let imports =
         serde_json::json!([{ "name": "wasi_snapshot_preview1", "wasi": true, "offered": false }]);
@@ -289,6 +298,7 @@ fn a_component_that_wants_wasi_is_told_its_cure() {
 
     digest   sha256:721af58a9bd23f4e54244378a09e74e93c545a7be3dc7dfbcc95ddd1ec2e5c15
     size     87 bytes, compiled [N]
+    sections import 52, type 19
     exports  none
     imports  wasi:clocks/wall-clock@0.2.6  (WASI, which the host does not have)
              other:thing/it  (which the host does not have)

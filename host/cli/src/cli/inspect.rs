@@ -124,7 +124,7 @@ fn text_of(inspection: &Inspection, width: usize) -> String {
     }
     if let Some(metadata) = &inspection.metadata {
         if !metadata.sections.is_empty() {
-            page.entry("sections", &sections(metadata));
+            sections(&mut page, metadata);
         }
         if let Some(broken) = &metadata.broken {
             page.entry("", &format!("{BAD}can't be read further{BAD:#}: {broken}"));
@@ -193,9 +193,12 @@ fn imports(inspection: &Inspection) -> Vec<String> {
 }
 
 /// Bytes by kind of section, as one list.
-fn sections(metadata: &Metadata) -> String {
-    let sizes = metadata.sections.iter().map(|(name, bytes)| format!("{name} {}", grouped(*bytes)));
-    sizes.collect::<Vec<_>>().join(", ")
+fn sections(page: &mut Page, metadata: &Metadata) {
+    let sizes =
+        metadata.sections.iter().map(|(name, bytes)| format!("{name} {},", grouped(*bytes)));
+    let sizes: Vec<String> = sizes.collect();
+    let list = wrapped(sizes.iter().map(String::as_str), LABEL, LABEL, page.width);
+    page.line(&format!("{NAME}{:<LABEL$}{NAME:#}{}", "sections", list.trim_end_matches(',')));
 }
 
 fn behaviour(page: &mut Page, policy: &Behaviour) {
