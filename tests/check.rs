@@ -12,7 +12,7 @@ use jp_policy_guest::{
 };
 use jp_policy_harness::{
     Scenario,
-    check::{Plan, Progress, Report, check},
+    check::{CheckProgress, Plan, Report, check},
     simulate,
 };
 use jp_policy_tests::{sources, support};
@@ -29,7 +29,7 @@ fn three(rules: bool) -> Plan {
 
 fn checked(blueprint: impl Blueprint + 'static, plan: &Plan) -> Report {
     let blueprint: Arc<dyn Blueprint> = Arc::new(blueprint);
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(CheckProgress::default());
     check(&blueprint, plan, &progress).unwrap_or_else(|error| panic!("{error}"))
 }
 

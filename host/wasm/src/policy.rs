@@ -1,4 +1,5 @@
-//! The policy of one batch: a configured instance, asked with a small budget where nobody can wait, and replaced after that cut it off.
+//! The policy of one batch: a configured instance. Where the caller can't wait, it is asked with a small budget; if that budget cuts it
+//! off, a fresh instance takes its place.
 
 use std::{
     sync::Arc,
@@ -17,7 +18,7 @@ use super::{
     loaded::Loaded,
 };
 
-/// What a question may cost where nobody can wait: a fraction of a millisecond's instructions, and at most two ticks of the clock
+/// What a question may cost where the caller can't wait: a fraction of a millisecond's instructions, and at most two ticks of the clock
 /// where instructions say little about the time.
 const QUICK: Cost = Cost { fuel: 400_000, time: Duration::from_millis(10) };
 
@@ -62,11 +63,11 @@ pub(super) struct ComponentPolicy {
 /// How quickly a policy has answered so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
-    /// Nobody knows, or the last answer took a while.
+    /// It is not known, or the last answer took a while.
     Unknown,
     /// The last answer came at once.
     Quick,
-    /// It was cut off because nobody could wait: there has to be time for it from now on, and another instance first.
+    /// It was cut off by the small budget: there has to be time for it from now on, and another instance first.
     CutOff,
     /// There has to be time for it.
     Slow,

@@ -9,9 +9,9 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use jp_policy_harness::{
-    Extras,
-    check::{Plan, Progress, Report},
-    suite::{self, Tested},
+    Parameters,
+    check::{CheckProgress, Plan, Report},
+    suite::{self, TestResult},
 };
 use jp_policy_wasm::{Budget, Component, Engine};
 
@@ -27,9 +27,9 @@ const TIME: Duration = Duration::from_secs(15);
 /// What came of it.
 pub(super) struct Trial {
     /// Its scenarios; none if the folder has none.
-    pub(super) scenarios: Vec<Tested>,
+    pub(super) scenarios: Vec<TestResult>,
     pub(super) report: Report,
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Arc<CheckProgress>,
     pub(super) took: Duration,
     /// Where the batch stands that refutes it, if one does.
     pub(super) refuted: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct Trial {
 
 impl Trial {
     pub(super) fn passed(&self) -> bool {
-        self.report.refutation.is_none() && self.scenarios.iter().all(Tested::passed)
+        self.report.refutation.is_none() && self.scenarios.iter().all(TestResult::passed)
     }
 }
 
@@ -54,15 +54,15 @@ pub(super) fn run(
     project: &Project,
     built: &Built,
     component: &Component,
-    extras: &Extras,
+    parameters: &Parameters,
 ) -> Result<Trial> {
     let folder = project.folder.join("scenarios");
     let files = if folder.is_dir() { suite::find(&[folder])? } else { Vec::new() };
     let scenarios =
         suite::judge_all(&suite::load(&files), |_, _| Ok(component), |_| ControlFlow::Continue(()));
     let path = built.path.canonicalize().unwrap_or_else(|_| built.path.clone());
-    let plan = Plan { extras: extras.clone(), path: Some(path), ..Plan::quick() };
-    let progress = Arc::new(Progress::default());
+    let plan = Plan { parameters: parameters.clone(), path: Some(path), ..Plan::quick() };
+    let progress = Arc::new(CheckProgress::default());
     let start = Instant::now();
     let report = check::watched(component, &plan, &progress, TIME)
         .context("failed to check it (--fields and --options give it what it takes)")?;

@@ -14,8 +14,8 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use jp_policy_core::text::clean_path;
-use jp_policy_harness::Extras;
-use jp_policy_report::timeline::duration;
+use jp_policy_harness::Parameters;
+use jp_policy_report::text::duration;
 use jp_policy_wasm::{Engine, digest};
 use notify::{RecursiveMode, Watcher};
 
@@ -33,7 +33,7 @@ pub(super) fn run(
     engine: &Engine,
     projects: &[Project],
     options: &Options,
-    tried: Option<&Extras>,
+    tried: Option<&Parameters>,
 ) -> Result<Exit> {
     // Nothing is lost by ending at once: a file is written whole or in the next round.
     interrupt::listen(|| std::process::exit(interrupt::INTERRUPTED), || {});
@@ -82,7 +82,7 @@ fn round(
     engine: &Engine,
     project: &Project,
     built: &Built,
-    tried: Option<&Extras>,
+    tried: Option<&Parameters>,
     start: Instant,
 ) -> Result<()> {
     let component = tried.map(|_| trial::load(engine, built)).transpose()?;
