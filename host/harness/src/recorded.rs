@@ -266,7 +266,7 @@ fn restarted_before(record: &Record, call: &CallRecord, settled: Instant) -> boo
 /// From release to end; to the end of the record, where it has none. What was stopped would have gone on for a moment more.
 fn length(record: &Record, run: &Run) -> Instant {
     let length = run.span.to.unwrap_or(record.until).saturating_sub(run.span.from);
-    length + Instant::from(run.end == Some(End::Stopped))
+    length.saturating_add(Instant::from(run.end == Some(End::Stopped)))
 }
 
 fn phases(run: &Run, length: Instant) -> Vec<Phase> {

@@ -140,3 +140,7 @@ fn leave_out(config: &mut Config, key: Option<&str>, field: &str) -> bool {
     }
     found
 }
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;

@@ -23,3 +23,6 @@ pub use replay_outcome::{RefusedParameter, ReplayOutcome};
 pub use svg::svg;
 pub use trace::trace;
 pub use waits::{BatchHistory, Holder, WaitAnalysis, WaitCause, WaitInterval, WaitingCall};
+
+#[cfg(test)]
+mod hostile_tests;

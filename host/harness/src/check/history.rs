@@ -210,3 +210,28 @@ impl CallBuilder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wake-up may be set for the end of time, and what happens then has no room behind it.
+    #[test]
+    fn a_history_that_ends_with_time_itself_has_a_scenario() {
+        let end = Instant::MAX;
+        let steps = [
+            (0, Action::Arrive(0), vec![]),
+            (0, Action::Approve(0), vec![]),
+            (0, Action::Decide, vec![0]),
+            (end, Action::Restart, vec![]),
+        ];
+        let history = steps.into_iter().fold(None, |before, (at, action, released)| {
+            Some(Arc::new(Step { at, action, released, before }))
+        });
+        let shape = BatchShape { calls: vec![None], limits: vec![] };
+        let scenario = scenario(&history, &shape, Config::default(), end);
+        let call = &scenario.calls[0];
+        assert_eq!(call.runs[0].phases, [Phase { takes: end, asks: false }]);
+        assert_eq!(call.gone, [end]);
+    }
+}
