@@ -12,7 +12,7 @@ use jp_policy_guest::{
 };
 use jp_policy_harness::{
     Scenario,
-    check::{Plan, Progress, Report, check},
+    check::{CheckProgress, Plan, Report, check},
     simulate,
 };
 use jp_policy_tests::{sources, support};
@@ -29,7 +29,7 @@ fn three(rules: bool) -> Plan {
 
 fn checked(factory: impl PolicyFactory + 'static, plan: &Plan) -> Report {
     let factory: Arc<dyn PolicyFactory> = Arc::new(factory);
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(CheckProgress::default());
     check(&factory, plan, &progress).unwrap_or_else(|error| panic!("{error}"))
 }
 

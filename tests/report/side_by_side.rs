@@ -2,7 +2,7 @@ use jp_policy_config::Source;
 use jp_policy_core::policy::Native;
 use jp_policy_guest::{Batch, Decision, Error, Policy, Problem, Settings, View};
 use jp_policy_harness::{Scenario, replay};
-use jp_policy_report::{Outcome, side_by_side::side_by_side};
+use jp_policy_report::{ReplayOutcome, side_by_side::side_by_side};
 
 /// One call at a time, whatever the keys; it takes a field `calm` and no other.
 struct OneByOne;
@@ -44,7 +44,7 @@ const TEXT: &str = r#"
     rejected = 0
 "#;
 
-fn outcomes(text: &str) -> Vec<Outcome> {
+fn outcomes(text: &str) -> Vec<ReplayOutcome> {
     let scenario = Scenario::parse(&Source::new("a.toml", text)).expect("it can be read");
     vec![
         replay(&scenario, &Native::rules()).expect("the rules serve it"),

@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use jp_policy_config::Source;
 use jp_policy_core::policy::Native;
 use jp_policy_harness::{Scenario, simulate};
-use jp_policy_report::timeline::{duration, timeline};
+use jp_policy_report::{text::duration, timeline::timeline};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Rows of a long batch.

@@ -19,8 +19,8 @@ fn column(rows: &Json, name: &str) -> Vec<u64> {
 fn a_policy_that_works() {
     let dir = Dir::new();
     let file = dir.put("tests/hostile/log-escapes.wasm");
-    let ended = bench(&dir, &[&file, "--format", "json", "--svg", "plot.svg"]).code(0);
-    assert_eq!(ended.stderr(), "wrote plot.svg\n");
+    let ended = bench(&dir, &[&file, "--format", "json"]).code(0);
+    assert_eq!(ended.stderr(), "");
     let json = ended.json();
     assert_eq!((&json["format"], &json["version"]), (&json!("jp-policy.bench"), &json!(1)));
     let data = &json["data"];
@@ -41,9 +41,6 @@ fn a_policy_that_works() {
         }
         assert!(column(&measured["by_calls"], "samples").iter().all(|samples| *samples >= 1));
     }
-    let svg = dir.read("plot.svg");
-    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    assert!(svg.contains("What a decision of policy &quot;log-escapes&quot; costs"));
 }
 
 #[test]
@@ -102,13 +99,6 @@ fn what_can_t_be_measured() {
     dir.write("text.wasm", "hello");
     insta::assert_snapshot!(refused(&["text.wasm"]), @"error: `text.wasm` is no policy: it is a text file, expected a WebAssembly component");
     insta::assert_snapshot!(refused(&["missing.wasm"]), @"error: failed to read policy `missing.wasm`: No such file or directory (os error 2)");
-    let forgets = dir.put("tests/hostile/forgets.wasm");
-    let ended = bench(&dir, &[&forgets, "--svg", "no/folder.svg"]).code(2);
-    assert_eq!(
-        ended.stderr(),
-        "error: failed to write `no/folder.svg`: No such file or directory (os error 2)\n"
-    );
-    assert!(ended.stdout().starts_with("forgets  forgets.wasm\n"), "what was measured is shown");
 }
 
 #[test]

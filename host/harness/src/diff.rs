@@ -4,10 +4,10 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use anstyle::{AnsiColor, Style};
 use jp_policy_core::text::clean;
-use jp_policy_report::timeline::fit;
+use jp_policy_report::text::fit;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::verdict::Mismatch;
+use super::mismatch::{Mismatch, same};
 
 const EXPECTED: Style = AnsiColor::Green.on_default();
 const ACTUAL: Style = AnsiColor::Red.on_default();
@@ -176,11 +176,6 @@ fn pair(expected: &[Entry<'_>], actual: &[Entry<'_>]) -> Vec<Change> {
 
 fn extra_change(entry: &Entry<'_>) -> Change {
     Change { expected: None, actual: Some(entry.text.to_owned()), kind: ChangeKind::Extra }
-}
-
-/// Whether two texts are the same but for their blanks.
-pub(super) fn same(a: &str, b: &str) -> bool {
-    a.split_whitespace().eq(b.split_whitespace())
 }
 
 /// Entries that are the same, on both sides of one that differs, that are shown.

@@ -1,15 +1,15 @@
-//! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] lets the scheduler live through it; checks, benchmarks
+//! Policies in virtual time: a [`Scenario`] says what happens, [`simulate`] runs it through the scheduler; checks, benchmarks
 //! and replays are built on that. It must never know a real tool, a real clock for what happens, or tokio.
 
+mod analyse_waits;
 pub mod bench;
 pub mod check;
 pub mod diff;
-mod dump;
-mod explain;
-mod extras;
+mod fault_scenario;
 mod input;
 mod junit;
-pub mod plot;
+mod mismatch;
+mod parameters;
 mod recorded;
 mod replay;
 mod scenario;
@@ -19,15 +19,16 @@ mod toml;
 mod verdict;
 mod write;
 
-pub use dump::fault_scenario;
-pub use explain::account;
-pub use extras::Extras;
+pub use analyse_waits::analyse_waits;
+pub use fault_scenario::fault_scenario;
 pub use input::{Input, InputError};
 pub use junit::junit;
+pub use mismatch::Mismatch;
+pub use parameters::Parameters;
 pub use recorded::{Assumed, Assumption, Recorded, recorded_config, recorded_scenario};
-pub use replay::{Real, laid_over, replay};
+pub use replay::{ReplayInput, overlay, replay};
 pub use scenario::{
     Behaviour, CallSpec, Earlier, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
 };
 pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
-pub use verdict::{Mismatch, Verdict, judge, mismatches, verdict};
+pub use verdict::{Verdict, judge, mismatches, verdict};

@@ -1,7 +1,7 @@
 //! A recorded batch as a scenario: the same calls, arrivals, decisions of people, durations and answers.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt::{self, Write as _},
 };
 
@@ -11,7 +11,8 @@ use jp_policy_core::{
     record::{CallRecord, FanOutHeader, Header, Record, Run},
     scheduler::Settlement,
 };
-use jp_policy_report::timeline::duration;
+use jp_policy_guest::ToolIndex;
+use jp_policy_report::text::duration;
 use serde_json::Value as Json;
 
 use super::{
@@ -123,18 +124,20 @@ impl fmt::Display for Assumption {
 pub fn recorded_scenario(record: &Record, config: &Config, arguments: &[String]) -> Recorded {
     let mut config = config.clone();
     let mut assumed = Vec::new();
-    let mut labels = HashSet::new();
+    let mut labels = Labels::default();
+    let tools: Vec<String> = config.tools.keys().cloned().collect();
+    let medians = Medians::new(record);
     let mut calls = Vec::new();
     for (id, call) in (0..).zip(&record.calls) {
-        let tool = config.tools.keys().nth(call.tool as usize).cloned();
+        let tool = tools.get(call.tool as usize).cloned();
         calls.push(CallSpec {
-            label: unique(&mut labels, call, id),
+            label: labels.unique(call, id),
             tool: tool.unwrap_or_else(|| UNKNOWN.to_owned()),
             parent: call.parent,
             arguments: arguments.get(id as usize).cloned().unwrap_or_else(|| "{}".to_owned()),
             arrives: call.submitted,
             decision: decision(call),
-            ..spec(record, id, call, &mut assumed)
+            ..spec(record, &medians, id, call, &mut assumed)
         });
     }
     if calls.iter().any(|call| call.tool == UNKNOWN) {
@@ -162,18 +165,28 @@ pub fn recorded_scenario(record: &Record, config: &Config, arguments: &[String])
 /// The tool of calls whose tool is not configured: they are settled at once, but a scenario's calls have one.
 const UNKNOWN: &str = "unknown";
 
-/// A label that no other call has.
-fn unique(labels: &mut HashSet<String>, call: &CallRecord, id: CallId) -> String {
-    let label = match &*call.label {
-        "" => format!("call {}", id + 1),
-        label => label.to_owned(),
-    };
-    let mut numbered = (2..).map(|n: u64| format!("{label} #{n}"));
-    let mut free = label.clone();
-    while !labels.insert(free.clone()) {
-        free = numbered.next().unwrap_or_default();
+/// The labels so far, with the number that the next call of the same label gets.
+#[derive(Default)]
+struct Labels {
+    taken: HashSet<String>,
+    numbers: HashMap<String, u64>,
+}
+
+impl Labels {
+    /// A label that no other call has.
+    fn unique(&mut self, call: &CallRecord, id: CallId) -> String {
+        let label = match &*call.label {
+            "" => format!("call {}", u64::from(id) + 1),
+            label => label.to_owned(),
+        };
+        let mut free = label.clone();
+        while !self.taken.insert(free.clone()) {
+            let number = self.numbers.entry(label.clone()).or_insert(1);
+            *number += 1;
+            free = format!("{label} #{number}");
+        }
+        free
     }
-    free
 }
 
 fn decision(call: &CallRecord) -> PersonEvent {
@@ -186,7 +199,13 @@ fn decision(call: &CallRecord) -> PersonEvent {
 }
 
 /// What a call does once released; the rest of it is the caller's.
-fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assumed>) -> CallSpec {
+fn spec(
+    record: &Record,
+    medians: &Medians,
+    id: CallId,
+    call: &CallRecord,
+    assumed: &mut Vec<Assumed>,
+) -> CallSpec {
     let run = call.runs.iter().rfind(|run| !run.gated);
     let takes = run.map(|run| length(record, run));
     let what = match run {
@@ -197,10 +216,7 @@ fn spec(record: &Record, id: CallId, call: &CallRecord, assumed: &mut Vec<Assume
         Some(Run { end: None, .. }) => Some(Assumption::Running { after: takes.unwrap_or(0) }),
         Some(_) => None,
         None if call.parked.is_empty() => None,
-        None => {
-            let (takes, own) = usual(record, call);
-            Some(Assumption::NeverRan { takes, own })
-        }
+        None => Some(medians.never_ran(call)),
     };
     assumed.extend(what.map(|what| Assumed { call: id, what }));
     let runs: Vec<Behaviour> = call
@@ -250,7 +266,7 @@ fn restarted_before(record: &Record, call: &CallRecord, settled: Instant) -> boo
 /// From release to end; to the end of the record, where it has none. What was stopped would have gone on for a moment more.
 fn length(record: &Record, run: &Run) -> Instant {
     let length = run.span.to.unwrap_or(record.until).saturating_sub(run.span.from);
-    length + Instant::from(run.end == Some(End::Stopped))
+    length.saturating_add(Instant::from(run.end == Some(End::Stopped)))
 }
 
 fn phases(run: &Run, length: Instant) -> Vec<Phase> {
@@ -265,19 +281,38 @@ fn phases(run: &Run, length: Instant) -> Vec<Phase> {
     phases
 }
 
-/// How long calls of this tool run, by the median, or else those of all tools; and whether it is the former.
-fn usual(record: &Record, call: &CallRecord) -> (Instant, bool) {
-    let median = |of: &dyn Fn(&CallRecord) -> bool| {
-        let runs = record.calls.iter().filter(|call| of(call)).flat_map(|call| &call.runs);
-        let ended = runs.filter(|run| !run.gated && run.end.is_some_and(|end| end != End::Stopped));
-        let mut lengths: Vec<Instant> = ended.map(|run| length(record, run)).collect();
-        lengths.sort_unstable();
-        lengths.get(lengths.len() / 2).copied()
-    };
-    match median(&|other| other.tool == call.tool) {
-        Some(takes) => (takes, true),
-        None => (median(&|_| true).unwrap_or(SECOND), false),
+/// How long calls ran that came to an end by themselves: the median of each tool, and that of all.
+struct Medians {
+    by_tool: HashMap<ToolIndex, Instant>,
+    all: Option<Instant>,
+}
+
+impl Medians {
+    fn new(record: &Record) -> Self {
+        let mut lengths: HashMap<ToolIndex, Vec<Instant>> = HashMap::new();
+        for call in &record.calls {
+            let ended = |run: &&Run| !run.gated && run.end.is_some_and(|end| end != End::Stopped);
+            let ended = call.runs.iter().filter(ended).map(|run| length(record, run));
+            lengths.entry(call.tool).or_default().extend(ended);
+        }
+        let all = median(lengths.values().flatten().copied().collect());
+        let by_tool = lengths.into_iter();
+        let by_tool = by_tool.filter_map(|(tool, lengths)| Some((tool, median(lengths)?)));
+        Self { by_tool: by_tool.collect(), all }
     }
+
+    /// What is taken for a call that never ran.
+    fn never_ran(&self, call: &CallRecord) -> Assumption {
+        match self.by_tool.get(&call.tool) {
+            Some(takes) => Assumption::NeverRan { takes: *takes, own: true },
+            None => Assumption::NeverRan { takes: self.all.unwrap_or(SECOND), own: false },
+        }
+    }
+}
+
+fn median(mut lengths: Vec<Instant>) -> Option<Instant> {
+    lengths.sort_unstable();
+    lengths.get(lengths.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use jp_policy_core::{
     policy::{Arguments, Identity, PolicyFactory, Refusal},
     record::{RecordFile, RecordedFault},
 };
-use jp_policy_report::{LeftOut, Outcome};
+use jp_policy_report::{RefusedParameter, ReplayOutcome};
 
 use super::{
     recorded::{Assumed, recorded_config, recorded_scenario},
@@ -18,22 +18,22 @@ use super::{
 
 /// A record as the first of several outcomes, and as a scenario for the others.
 #[derive(Debug, Clone)]
-pub struct Real {
+pub struct ReplayInput {
     /// What really happened.
-    pub outcome: Outcome,
+    pub outcome: ReplayOutcome,
     /// What other policies are asked about.
     pub scenario: Scenario,
     /// What the record does not tell.
     pub assumed: Vec<Assumed>,
 }
 
-impl Real {
+impl ReplayInput {
     /// Of a record file. Fails if the configuration in its header does not hold.
     pub fn new(file: &RecordFile) -> Result<Self, ConfigError> {
         let config = recorded_config(&file.header)?;
         let recorded = recorded_scenario(&file.record, &config, &file.arguments());
         let policy = &file.header.policy;
-        let outcome = Outcome {
+        let outcome = ReplayOutcome {
             policy: Identity { name: policy.name.clone(), digest: policy.digest.clone() },
             real: true,
             record: file.record.clone(),
@@ -46,7 +46,7 @@ impl Real {
 
 /// A configuration with files, and folders of files, laid over it: what the calls of a batch would have had with another limit, or
 /// with a field that the policy they really ran under does not know.
-pub fn laid_over(config: &Config, paths: &[PathBuf]) -> Result<Config, ConfigError> {
+pub fn overlay(config: &Config, paths: &[PathBuf]) -> Result<Config, ConfigError> {
     let mut problems = Vec::new();
     let mut sources = vec![Source::new("the configuration so far", config_toml(config))];
     for path in paths {
@@ -62,17 +62,20 @@ pub fn laid_over(config: &Config, paths: &[PathBuf]) -> Result<Config, ConfigErr
     })
 }
 
-/// Lives through a scenario under a policy. Further fields of keys and options that the policy refuses are left out, and said:
+/// Simulates a scenario under a policy. Further fields of keys and options that the policy refuses are left out, and said:
 /// they are another policy's.
-pub fn replay(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Outcome, SimulateError> {
-    let (config, left_out) = fitted(scenario.config.clone()?, factory)?;
+pub fn replay(
+    scenario: &Scenario,
+    factory: &dyn PolicyFactory,
+) -> Result<ReplayOutcome, SimulateError> {
+    let (config, left_out) = without_refused(scenario.config.clone()?, factory)?;
     let simulation = simulate(&Scenario { config: Ok(config), ..scenario.clone() }, factory)?;
     let faults = simulation.record.faults.iter().map(|fault| RecordedFault {
         at: fault.at,
         kind: fault.kind.word().to_owned(),
         message: fault.to_string(),
     });
-    Ok(Outcome {
+    Ok(ReplayOutcome {
         policy: factory.identity().clone(),
         real: false,
         faults: faults.collect(),
@@ -82,10 +85,10 @@ pub fn replay(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Outcom
 }
 
 /// The configuration without what the policy refuses of it.
-fn fitted(
+fn without_refused(
     mut config: Config,
     factory: &dyn PolicyFactory,
-) -> Result<(Config, Vec<LeftOut>), SimulateError> {
+) -> Result<(Config, Vec<RefusedParameter>), SimulateError> {
     let mut left_out = Vec::new();
     let policy = &factory.identity().name;
     loop {
@@ -104,7 +107,7 @@ fn fitted(
             };
             let key = problem.key.and_then(|key| settings.keys.get(key as usize));
             if leave_out(&mut config, key.map(|key| key.name.as_str()), field) {
-                left_out.push(LeftOut {
+                left_out.push(RefusedParameter {
                     key: key.map(|key| key.name.clone()),
                     field: field.clone(),
                     message: problem.message.clone(),
@@ -137,3 +140,7 @@ fn leave_out(config: &mut Config, key: Option<&str>, field: &str) -> bool {
     }
     found
 }
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;

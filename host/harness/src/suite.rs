@@ -28,8 +28,8 @@ pub struct FindError {
     pub error: io::Error,
 }
 
-/// A scenario file and what became of reading it.
-pub struct Loaded {
+/// A scenario file that was read.
+pub struct LoadedScenario {
     /// The file.
     pub file: PathBuf,
     /// The scenario in it, or all that is wrong with it.
@@ -40,7 +40,7 @@ pub struct Loaded {
 
 /// What came of one file.
 #[derive(Debug)]
-pub struct Tested {
+pub struct TestResult {
     /// The file.
     pub file: PathBuf,
     /// What it is about; empty if it could not be read.
@@ -48,12 +48,12 @@ pub struct Tested {
     /// How long it took, reading included.
     pub took: Duration,
     /// How it came out.
-    pub outcome: Outcome,
+    pub outcome: TestOutcome,
 }
 
 /// How a scenario came out.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum TestOutcome {
     /// As it says.
     Passed,
     /// Otherwise.
@@ -62,20 +62,20 @@ pub enum Outcome {
     Broken(String),
 }
 
-impl Tested {
+impl TestResult {
     /// Whether it came out as it says.
     pub fn passed(&self) -> bool {
-        matches!(self.outcome, Outcome::Passed)
+        matches!(self.outcome, TestOutcome::Passed)
     }
 
     /// What is wrong, one text each; none if it passed.
     pub fn problems(&self) -> Vec<String> {
         match &self.outcome {
-            Outcome::Passed => Vec::new(),
-            Outcome::Failed(verdict) => {
+            TestOutcome::Passed => Vec::new(),
+            TestOutcome::Failed(verdict) => {
                 verdict.mismatches.iter().map(ToString::to_string).collect()
             }
-            Outcome::Broken(why) => vec![why.clone()],
+            TestOutcome::Broken(why) => vec![why.clone()],
         }
     }
 }
@@ -110,54 +110,59 @@ fn collect(path: &Path, into: &mut Vec<PathBuf>) -> Result<(), FindError> {
 }
 
 /// Reads the files on all cores; in their order.
-pub fn load(files: &[PathBuf]) -> Vec<Loaded> {
-    on_all_cores(files.len(), |n| {
+pub fn load(files: &[PathBuf]) -> Vec<LoadedScenario> {
+    parallel_map(files.len(), |n| {
         let start = Instant::now();
         let scenario = Scenario::read(&files[n]);
-        ControlFlow::Continue(Loaded { file: files[n].clone(), scenario, took: start.elapsed() })
+        ControlFlow::Continue(LoadedScenario {
+            file: files[n].clone(),
+            scenario,
+            took: start.elapsed(),
+        })
     })
 }
 
 /// Judges the scenarios on all cores; what was judged, in their order.
 ///
-/// `policy` gives the policy of the scenario with this number, or says why there is none. `seen` is told of each that is done,
+/// `policy` gives the policy of the scenario with this number, or says why there is none. `observe` is told of each result,
 /// and can break off: what has not begun by then is left out.
 pub fn judge_all<'p>(
-    loaded: &[Loaded],
+    loaded: &[LoadedScenario],
     policy: impl Fn(usize, &Scenario) -> Result<&'p dyn PolicyFactory, String> + Sync,
-    seen: impl Fn(&Tested) -> ControlFlow<()> + Sync,
-) -> Vec<Tested> {
-    on_all_cores(loaded.len(), |n| {
+    observe: impl Fn(&TestResult) -> ControlFlow<()> + Sync,
+) -> Vec<TestResult> {
+    parallel_map(loaded.len(), |n| {
         let start = Instant::now();
-        let Loaded { file, scenario, took } = &loaded[n];
+        let LoadedScenario { file, scenario, took } = &loaded[n];
         let (title, outcome) = match scenario {
-            Err(error) => (String::new(), Outcome::Broken(error.to_string())),
+            Err(error) => (String::new(), TestOutcome::Broken(error.to_string())),
             Ok(scenario) => (scenario.title.clone(), test(scenario, policy(n, scenario))),
         };
-        let tested = Tested { file: file.clone(), title, took: *took + start.elapsed(), outcome };
-        match seen(&tested) {
-            ControlFlow::Continue(()) => ControlFlow::Continue(tested),
-            ControlFlow::Break(()) => ControlFlow::Break(tested),
+        let result =
+            TestResult { file: file.clone(), title, took: *took + start.elapsed(), outcome };
+        match observe(&result) {
+            ControlFlow::Continue(()) => ControlFlow::Continue(result),
+            ControlFlow::Break(()) => ControlFlow::Break(result),
         }
     })
 }
 
-fn test(scenario: &Scenario, policy: Result<&dyn PolicyFactory, String>) -> Outcome {
+fn test(scenario: &Scenario, policy: Result<&dyn PolicyFactory, String>) -> TestOutcome {
     match policy {
-        Err(why) => Outcome::Broken(why),
+        Err(why) => TestOutcome::Broken(why),
         Ok(policy) => {
             let verdict = verdict(scenario, policy);
             if verdict.mismatches.is_empty() {
-                Outcome::Passed
+                TestOutcome::Passed
             } else {
-                Outcome::Failed(Box::new(verdict))
+                TestOutcome::Failed(Box::new(verdict))
             }
         }
     }
 }
 
-/// Does so many pieces of work, and gives what came of them in their order; a break leaves out what has not begun.
-fn on_all_cores<T: Send>(
+/// Does so many pieces of work on all cores, and returns what came of them in their order; a break leaves out what has not begun.
+fn parallel_map<T: Send>(
     pieces: usize,
     work: impl Fn(usize) -> ControlFlow<T, T> + Sync,
 ) -> Vec<T> {

@@ -48,7 +48,7 @@ fn each_outcome_is_kept_in_order() {
     };
     let tested = judge_all(&loaded, policy, |_| ControlFlow::Continue(()));
     let [bad, broken, good] = &tested[..] else { panic!("three files") };
-    assert!(matches!(&bad.outcome, Outcome::Broken(why) if why.contains("a.toml:1:9: error:")));
+    assert!(matches!(&bad.outcome, TestOutcome::Broken(why) if why.contains("a.toml:1:9: error:")));
     assert_eq!(broken.problems(), ["no policy"]);
     assert!(good.passed() && good.title == "good");
 }

@@ -1,33 +1,14 @@
-//! Holds what happened against what a scenario expects.
-
-use std::fmt;
+//! Compares what happened with what a scenario expects.
 
 use jp_policy_config::{ConfigError, Diagnostic, Severity};
 use jp_policy_core::{policy::PolicyFactory, record::Record};
 use jp_policy_report::{ends, parked, responses, seconds, starts};
 
 use super::{
-    diff::same,
+    mismatch::{Mismatch, same},
     scenario::{Expect, Scenario},
     simulate::{SimulateError, simulate},
 };
-
-/// Something that came out differently.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Which field of `expect`.
-    pub what: String,
-    /// What it says.
-    pub expected: String,
-    /// What happened.
-    pub actual: String,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:\n  expected  {}\n  actual    {}", self.what, self.expected, self.actual)
-    }
-}
 
 /// What came of a scenario.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +19,7 @@ pub struct Verdict {
     pub record: Option<Record>,
 }
 
-/// Lives through a scenario under a policy and says what came out differently from what it expects.
+/// Simulates a scenario under a policy, and returns what came out differently from what it expects.
 pub fn judge(scenario: &Scenario, factory: &dyn PolicyFactory) -> Vec<Mismatch> {
     verdict(scenario, factory).mismatches
 }

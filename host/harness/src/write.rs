@@ -1,6 +1,6 @@
 //! A scenario as the text of a scenario file; reading it gives the scenario back.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use jp_policy_config::{Concurrency, Config, ConfigError, FanOut, Plugin, PluginRun, node::Value};
 use jp_policy_core::{
@@ -46,8 +46,12 @@ impl Scenario {
             let (key, gone) = (quoted(&earlier.key), time(earlier.gone));
             let _ = writeln!(out, "[[earlier]]\nkey = {key}\ngone = {gone}\n");
         }
+        let mut first_of: HashMap<u32, &str> = HashMap::new();
+        for call in &self.calls {
+            first_of.entry(call.parent).or_insert(&call.label);
+        }
         for calls in self.calls.chunk_by(|a, b| is_one_call(config, a, b)) {
-            write_call(&mut out, &self.calls, calls);
+            write_call(&mut out, first_of[&calls[0].parent], calls);
         }
         for event in &self.events {
             let (at, what) = match event {
@@ -152,8 +156,8 @@ fn is_one_call(config: &Config, a: &CallSpec, b: &CallSpec) -> bool {
     fan_out.is_some_and(|fan_out| fan_out.enabled) && shared(a) == shared(b)
 }
 
-/// Writes a call, or the operations of one.
-fn write_call(out: &mut String, all: &[CallSpec], calls: &[CallSpec]) {
+/// Writes a call, or the operations of one. `first` is the label of the first call of the same parent.
+fn write_call(out: &mut String, first: &str, calls: &[CallSpec]) {
     let call = &calls[0];
     out.push_str("[[call]]\n");
     if calls.len() == 1 {
@@ -163,9 +167,8 @@ fn write_call(out: &mut String, all: &[CallSpec], calls: &[CallSpec]) {
         let _ = writeln!(out, "name = {}", quoted(&call.tool));
     }
     let _ = writeln!(out, "tool = {}", quoted(&call.tool));
-    let sibling = all.iter().find(|other| other.parent == call.parent);
-    if let Some(sibling) = sibling.filter(|sibling| sibling.label != call.label) {
-        let _ = writeln!(out, "parent = {}", quoted(&sibling.label));
+    if first != call.label {
+        let _ = writeln!(out, "parent = {}", quoted(first));
     }
     if call.arguments != "{}" {
         // What is not JSON was never read from a file.

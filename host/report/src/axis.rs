@@ -2,7 +2,7 @@
 
 use jp_policy_core::batch::Instant;
 
-use super::timeline::duration;
+use super::text::duration;
 
 const SECOND: Instant = 1_000_000_000;
 

@@ -13,7 +13,7 @@ use jp_policy_guest::{Batch, Decision, Settings, State};
 use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{notation::seconds, timeline::fit};
+use super::{notation::seconds, text::fit};
 
 /// Calls of one question, and of one answer, that are shown to people: machines get them all.
 const SHOWN: usize = 20;
@@ -23,7 +23,7 @@ const LABEL: usize = 32;
 
 /// A question to the policy and its answer.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct DecisionEntry {
     /// When, in nanoseconds since the batch was handed over.
     pub at: Instant,
     /// What the policy was shown.
@@ -34,25 +34,25 @@ pub struct Asked {
 
 /// All decisions of a batch, in the order in which they were made.
 #[derive(Debug, Clone, Default)]
-pub struct Decisions(pub Vec<Asked>);
+pub struct Decisions(pub Vec<DecisionEntry>);
 
 impl Decisions {
     /// Notes an answer, and when it was given.
     pub fn note(&mut self, at: Instant, answer: &PolicyAnswer) {
         let (batch, answer) = (answer.batch().clone(), answer.result().clone());
-        self.0.push(Asked { at, batch, answer });
+        self.0.push(DecisionEntry { at, batch, answer });
     }
 
     /// As text for a terminal of this width; `record` is the record of the same batch.
     pub fn to_text(&self, settings: &Settings, record: &Record, width: usize) -> String {
         let mut out = String::new();
-        for (n, asked) in self.0.iter().enumerate() {
+        for (n, entry) in self.0.iter().enumerate() {
             if n > 0 {
                 out.push('\n');
             }
             let names = Names { settings, record };
             let fault = record.faults.first().filter(|_| n + 1 == self.0.len());
-            asked.write(&mut out, n + 1, &names, fault, width);
+            entry.write(&mut out, n + 1, &names, fault, width);
         }
         out
     }
@@ -61,10 +61,10 @@ impl Decisions {
     pub fn to_json(&self, settings: &Settings, record: &Record) -> Json {
         let names = Names { settings, record };
         let last = self.0.len().saturating_sub(1);
-        let asked = self.0.iter().enumerate();
+        let entries = self.0.iter().enumerate();
         // After a fault the policy is not asked again: it is always the last answer that was at fault.
-        asked
-            .map(|(n, asked)| asked.to_json(&names, record.faults.first().filter(|_| n == last)))
+        entries
+            .map(|(n, entry)| entry.to_json(&names, record.faults.first().filter(|_| n == last)))
             .collect()
     }
 }
@@ -101,7 +101,7 @@ impl Names<'_> {
     }
 }
 
-impl Asked {
+impl DecisionEntry {
     fn write(
         &self,
         out: &mut String,

@@ -9,8 +9,11 @@ use jp_policy_core::{
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    Outcome,
-    timeline::{LABEL, NARROW, Note, ROWS, Scale, WIDEST, duration, fit, paint, right},
+    bars::{Scale, paint},
+    replay_outcome::ReplayOutcome,
+    summary::CallSummary,
+    text::{difference, duration, fit, right},
+    timeline::{LABEL, NARROW, ROWS, WIDEST},
 };
 
 /// How many calls an order lists.
@@ -20,7 +23,7 @@ const ORDER: usize = 40;
 const NAME: usize = 16;
 
 /// What each outcome is called: `recorded`, or its policy's name; numbered where two policies have one name.
-pub fn names(outcomes: &[Outcome]) -> Vec<String> {
+pub fn names(outcomes: &[ReplayOutcome]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for outcome in outcomes {
         let name = if outcome.real { "recorded".to_owned() } else { clean(&outcome.policy.name) };
@@ -34,16 +37,8 @@ pub fn names(outcomes: &[Outcome]) -> Vec<String> {
     names
 }
 
-/// A difference for people: `+1.5s`, `-20ms`; nothing where there is none.
-pub fn difference(from: Instant, to: Instant) -> String {
-    match to.abs_diff(from) {
-        0 => String::new(),
-        nanos => format!("{}{}", if to > from { "+" } else { "-" }, duration(nanos)),
-    }
-}
-
 /// Draws outcomes of the same calls for a terminal of this width, with colours as ANSI sequences where `styled`.
-pub fn side_by_side(outcomes: &[Outcome], width: usize, styled: bool) -> String {
+pub fn side_by_side(outcomes: &[ReplayOutcome], width: usize, styled: bool) -> String {
     let mut out = String::new();
     let Some(first) = outcomes.first() else {
         return out;
@@ -60,12 +55,12 @@ pub fn side_by_side(outcomes: &[Outcome], width: usize, styled: bool) -> String 
 
 struct Row {
     name: String,
-    note: Note,
+    summary: CallSummary,
     waited: String,
     more: String,
 }
 
-fn rows(outcomes: &[Outcome], first: &Outcome, width: usize, styled: bool) -> String {
+fn rows(outcomes: &[ReplayOutcome], first: &ReplayOutcome, width: usize, styled: bool) -> String {
     let names = names(outcomes);
     let count = first.record.calls.len();
     let labels: Vec<String> = (1..)
@@ -82,7 +77,7 @@ fn rows(outcomes: &[Outcome], first: &Outcome, width: usize, styled: bool) -> St
     let name = widest(&|row| row.name.width(), 0).min(NAME);
     let (waited, more) = (widest(&|row| row.waited.width(), 6), widest(&|row| row.more.width(), 0));
     let (ran, came) =
-        (widest(&|row| row.note.ran.width(), 3), widest(&|row| row.note.outcome.width(), 0));
+        (widest(&|row| row.summary.ran.width(), 3), widest(&|row| row.summary.outcome.width(), 0));
     let cells = width.saturating_sub(label + name + waited + more + ran + came + 12);
     // A narrow terminal has no room for bars that would tell anything.
     let cells = if width < NARROW { 0 } else { cells.max(8) };
@@ -126,18 +121,28 @@ fn rows(outcomes: &[Outcome], first: &Outcome, width: usize, styled: bool) -> St
                 Some(call) if cells > 0 => paint(&scale.bar(call), styled),
                 _ => String::new(),
             };
-            line(label, &row.name, &bar, [&row.waited, &row.more, &row.note.ran, row.note.outcome]);
+            line(
+                label,
+                &row.name,
+                &bar,
+                [&row.waited, &row.more, &row.summary.ran, row.summary.outcome],
+            );
         }
     }
     out
 }
 
-fn rows_of(outcomes: &[Outcome], first: &Outcome, names: &[String], call: CallId) -> Vec<Row> {
+fn rows_of(
+    outcomes: &[ReplayOutcome],
+    first: &ReplayOutcome,
+    names: &[String],
+    call: CallId,
+) -> Vec<Row> {
     let rows = outcomes.iter().zip(names).filter_map(|(outcome, name)| {
         let waited = outcome.waited(call);
         Some(Row {
             name: name.clone(),
-            note: Note::new(outcome.record.calls.get(call as usize)?),
+            summary: CallSummary::new(outcome.record.calls.get(call as usize)?),
             waited: if waited == 0 { String::new() } else { duration(waited) },
             more: difference(first.waited(call), waited),
         })
@@ -146,7 +151,7 @@ fn rows_of(outcomes: &[Outcome], first: &Outcome, names: &[String], call: CallId
 }
 
 /// One outcome in sum, and how it differs from the first.
-fn sums(outcome: &Outcome, first: &Outcome, name: &str) -> String {
+fn sums(outcome: &ReplayOutcome, first: &ReplayOutcome, name: &str) -> String {
     let with = |from: Instant, to: Instant| match difference(from, to) {
         more if more.is_empty() => duration(to),
         more => format!("{} ({more})", duration(to)),

@@ -3,7 +3,7 @@
 //! What a shape means can be told without its colour, and no colour needs a ground: the picture has none of its own, so
 //! everything in it keeps a contrast of about 3 to 1 or more against a white page and against a dark one.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _};
 
 use jp_policy_core::{
     batch::{End, Instant},
@@ -15,7 +15,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     axis::{label, ticks},
-    timeline::{Note, duration, fit},
+    summary::CallSummary,
+    text::{duration, fit},
     xml,
 };
 
@@ -107,7 +108,7 @@ struct Picture {
     labels: f64,
     keys: f64,
     left: f64,
-    notes: Vec<Note>,
+    summaries: Vec<CallSummary>,
 }
 
 impl Picture {
@@ -130,7 +131,7 @@ impl Picture {
             labels: label,
             keys: key,
             left: key + if keyed { widest(keys, KEY) + 14.0 } else { 0.0 },
-            notes: record.calls.iter().map(Note::new).collect(),
+            summaries: record.calls.iter().map(CallSummary::new).collect(),
         }
     }
 
@@ -163,7 +164,7 @@ impl Picture {
 
     fn call(&self, out: &mut String, record: &Record, place: usize, y: f64) {
         let call = &record.calls[place];
-        let note = &self.notes[place];
+        let summary = &self.summaries[place];
         let name = clean(&call.label);
         write_text(out, self.labels - character(self.size), y, "end", &(place + 1).to_string());
         write_text(out, self.labels, y, "", &fit(&name, LABEL.min(name.width())));
@@ -199,9 +200,9 @@ impl Picture {
             self.mark(out, mark, at, at, y);
         }
         let [waited, ran, outcome] = self.columns();
-        write_text(out, waited, y, "end", &note.waited);
-        write_text(out, ran, y, "end", &note.ran);
-        write_text(out, outcome - 13.0 * character(self.size), y, "", note.outcome);
+        write_text(out, waited, y, "end", &summary.waited);
+        write_text(out, ran, y, "end", &summary.ran);
+        write_text(out, outcome - 13.0 * character(self.size), y, "", summary.outcome);
     }
 
     fn bar(&self, out: &mut String, span: &Span, y: f64, height: f64, fill: &str, title: &str) {
@@ -264,10 +265,9 @@ impl Picture {
                 write_text(&mut out, x + 24.0, y, "", text);
             }
         }
-        let used = |key: &usize| {
-            record.calls.iter().any(|call| call.key.is_some_and(|call| call as usize == *key))
-        };
-        let keys: Vec<usize> = (0..record.keys.len()).filter(used).collect();
+        let used: HashSet<usize> =
+            record.calls.iter().filter_map(|call| Some(call.key? as usize)).collect();
+        let keys: Vec<usize> = (0..record.keys.len()).filter(|key| used.contains(key)).collect();
         for key in keys.iter().take(KEYS) {
             let name = format!("key {}", clean(&record.keys[*key]));
             let name = fit(&name, (LABEL + 4).min(name.width()));

@@ -13,23 +13,28 @@ use jp_policy_core::{
 };
 use serde_json::{Value as Json, json};
 
-use super::decisions::Asked;
+use super::decisions::DecisionEntry;
 
 /// The process of the policy. Keys follow.
 const POLICY: usize = 1;
 
-/// Makes the trace. `asked` are the decisions of the same simulation, if they are to be in it.
+/// Makes the trace. `decisions` are those of the same simulation, if they are to be in it.
 ///
 /// Times are microseconds since the batch was handed over, with fractions.
-pub fn trace(record: &Record, asked: &[Asked]) -> Json {
+pub fn trace(record: &Record, decisions: &[DecisionEntry]) -> Json {
     let unkeyed = POLICY + 1 + record.keys.len();
     let mut events = Vec::new();
-    policy(&mut events, record, asked);
-    for (n, key) in record.keys.iter().enumerate() {
-        if record.calls.iter().any(|call| call.key.is_some_and(|key| key as usize == n)) {
-            process(&mut events, POLICY + 1 + n, &format!("key {}", clean(key)));
-            counter(&mut events, record, n);
+    policy(&mut events, record, decisions);
+    let mut by_key: BTreeMap<usize, Vec<&CallRecord>> = BTreeMap::new();
+    for call in &record.calls {
+        if let Some(key) = call.key {
+            by_key.entry(key as usize).or_default().push(call);
         }
+    }
+    for (key, calls) in by_key {
+        let name = record.keys.get(key).map(|name| clean(name)).unwrap_or_default();
+        process(&mut events, POLICY + 1 + key, &format!("key {name}"));
+        counter(&mut events, &calls, key);
     }
     if record.calls.iter().any(|call| call.key.is_none()) {
         process(&mut events, unkeyed, "no key");
@@ -59,8 +64,8 @@ pub fn trace(record: &Record, asked: &[Asked]) -> Json {
     json!({ "displayTimeUnit": "ms", "traceEvents": events })
 }
 
-/// What stands in a track for a while.
-struct Stretch {
+/// A slice of a track, as the format calls it.
+struct Slice {
     name: String,
     category: &'static str,
     from: Instant,
@@ -68,7 +73,7 @@ struct Stretch {
     args: Json,
 }
 
-impl Stretch {
+impl Slice {
     fn new(name: impl Into<String>, category: &'static str, span: Span, until: Instant) -> Self {
         let to = span.to.unwrap_or(until);
         Self { name: name.into(), category, from: span.from, to, args: json!({}) }
@@ -84,21 +89,21 @@ impl Stretch {
 }
 
 /// The spans of a call in as many tracks as it takes to have none overlap, what nests aside.
-fn tracks(call: &CallRecord, until: Instant) -> Vec<Vec<Stretch>> {
+fn tracks(call: &CallRecord, until: Instant) -> Vec<Vec<Slice>> {
     let waits = call.parked.iter().filter(|span| span.to != Some(span.from));
-    let waits = waits.map(|span| vec![Stretch::new("waits", "waiting", *span, until)]);
+    let waits = waits.map(|span| vec![Slice::new("waits", "waiting", *span, until)]);
     let runs = call.runs.iter().filter(|run| !run.gated).map(|run| {
-        let mut whole = Stretch::new(clean(&call.label), "running", run.span, until);
+        let mut whole = Slice::new(clean(&call.label), "running", run.span, until);
         whole.args = json!({ "end": run.end.map(end) });
-        let asks = run.asks.iter().map(|ask| Stretch::new("asks", "question", *ask, until));
+        let asks = run.asks.iter().map(|ask| Slice::new("asks", "question", *ask, until));
         [whole].into_iter().chain(asks).collect::<Vec<_>>()
     });
-    let mut groups: Vec<Vec<Stretch>> = waits.chain(runs).collect();
+    let mut groups: Vec<Vec<Slice>> = waits.chain(runs).collect();
     groups.sort_by_key(|group| (group[0].from, group[0].to));
-    let mut tracks: Vec<Vec<Stretch>> = vec![Vec::new()];
+    let mut tracks: Vec<Vec<Slice>> = vec![Vec::new()];
     for group in groups {
         let from = group[0].from;
-        let free = |track: &Vec<Stretch>| track.iter().all(|other| other.to <= from);
+        let free = |track: &Vec<Slice>| track.iter().all(|other| other.to <= from);
         match tracks.iter_mut().find(|track| free(track)) {
             Some(track) => track.extend(group),
             None => tracks.push(group),
@@ -107,16 +112,16 @@ fn tracks(call: &CallRecord, until: Instant) -> Vec<Vec<Stretch>> {
     tracks
 }
 
-fn policy(events: &mut Vec<Json>, record: &Record, asked: &[Asked]) {
-    if asked.is_empty() && record.faults.is_empty() {
+fn policy(events: &mut Vec<Json>, record: &Record, decisions: &[DecisionEntry]) {
+    if decisions.is_empty() && record.faults.is_empty() {
         return;
     }
     process(events, POLICY, "policy");
     events.push(json!({
         "ph": "M", "name": "thread_name", "pid": POLICY, "tid": 0, "args": { "name": "decisions" }
     }));
-    for asked in asked {
-        let Ok(decision) = &asked.answer else {
+    for entry in decisions {
+        let Ok(decision) = &entry.answer else {
             continue;
         };
         let label = |call: &u32| {
@@ -130,12 +135,12 @@ fn policy(events: &mut Vec<Json>, record: &Record, asked: &[Asked]) {
             several => format!("start {} calls", several.len()),
         };
         let args = json!({
-            "shown": asked.batch.calls.len(),
-            "running": asked.batch.running,
+            "shown": entry.batch.calls.len(),
+            "running": entry.batch.running,
             "released": released,
             "wake_at": decision.wake_at.map(micros),
         });
-        events.push(instant(POLICY, 0, asked.at, &name, "t", &args));
+        events.push(instant(POLICY, 0, entry.at, &name, "t", &args));
     }
     for fault in &record.faults {
         let args = json!({ "kind": fault.kind.word(), "message": clean(&fault.to_string()) });
@@ -151,10 +156,9 @@ fn process(events: &mut Vec<Json>, pid: usize, name: &str) {
 }
 
 /// How many executions of a key run, at each instant at which that changes.
-fn counter(events: &mut Vec<Json>, record: &Record, key: usize) {
-    let calls = record.calls.iter().filter(|call| call.key.is_some_and(|it| it as usize == key));
+fn counter(events: &mut Vec<Json>, calls: &[&CallRecord], key: usize) {
     let mut changes: BTreeMap<Instant, i64> = BTreeMap::from([(0, 0)]);
-    for run in calls.flat_map(|call| &call.runs) {
+    for run in calls.iter().flat_map(|call| &call.runs) {
         *changes.entry(run.span.from).or_default() += 1;
         if let Some(to) = run.span.to {
             *changes.entry(to).or_default() -= 1;

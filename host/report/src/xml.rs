@@ -1,8 +1,8 @@
-//! Text in XML: what is drawn and what is reported for other tools.
+//! Text in XML.
 
 /// Text for the inside of an element or of an attribute. XML has no way to write most control characters, not even escaped:
 /// they become a replacement mark.
-pub fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -19,11 +19,6 @@ pub fn text(text: &str) -> String {
     out
 }
 
-/// The same for an attribute, which keeps its line breaks.
-pub fn attribute(value: &str) -> String {
-    text(value).replace('\n', "&#10;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +28,5 @@ mod tests {
         let hostile = "a<b>&\"c\"\u{1b}[31m\u{0}\u{ffff}\nd]]>";
         let escaped = "a&lt;b&gt;&amp;&quot;c&quot;\u{fffd}[31m\u{fffd}\u{fffd}\nd]]&gt;";
         assert_eq!(text(hostile), escaped);
-        assert_eq!(attribute(hostile), escaped.replace('\n', "&#10;"));
     }
 }

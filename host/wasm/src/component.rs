@@ -1,112 +1,30 @@
 //! A compiled policy.
 
-use std::{fmt::Write as _, fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use jp_policy_core::{
     policy::{Arguments, FaultKind, Identity, Policy, PolicyFactory, Refusal},
     text::clean_to,
 };
 use jp_policy_guest::Settings;
-use sha2::{Digest, Sha256};
-use wasmtime::component::InstancePre;
 
 use super::{
-    Budget, Engine,
-    contract::{CONTRACTS, Contract},
-    fit::Misfit,
-    instance::{Configured, Instance, NAME},
-    state::State,
-    weigh::too_heavy,
+    budget::Budget,
+    bytes::{compile, digest, read},
+    compat::Incompatibility,
+    contract::Contract,
+    embedded::DEFAULT,
+    engine::Engine,
+    instance::{Instance, NAME},
+    load_error::LoadError,
+    loaded::Loaded,
+    policy::ComponentPolicy,
+    versions::CONTRACTS,
 };
-
-/// Why a component can't be a policy.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file can't be read.
-    #[error("failed to read policy `{path}`: {error}")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The file is something else.
-    #[error("`{path}` is no policy: it is {found}, expected a WebAssembly component")]
-    NotAComponent {
-        /// The file.
-        path: String,
-        /// What it is.
-        found: &'static str,
-    },
-    /// The file is too large.
-    #[error(
-        "policy `{path}` has {length} bytes, over its budget of {budget}: `limits.file` of the plugin says how many it may have"
-    )]
-    TooLarge {
-        /// The file.
-        path: String,
-        /// What it has.
-        length: u64,
-        /// What it may have.
-        budget: u64,
-    },
-    /// Compiling it would take minutes.
-    #[error(
-        "policy `{path}` has a function that would take minutes to compile: {weight} as the product of its blocks and locals"
-    )]
-    TooHeavy {
-        /// The file.
-        path: String,
-        /// Blocks times locals.
-        weight: u64,
-    },
-    /// It does not compile.
-    #[error("policy `{path}` can't be compiled: {error:#}")]
-    Compile {
-        /// The file.
-        path: String,
-        /// Why.
-        error: wasmtime::Error,
-    },
-    /// It does not fit the contract.
-    #[error("policy `{path}` does not fit the host{misfit}")]
-    Unfit {
-        /// The file.
-        path: String,
-        /// All that keeps it from fitting.
-        misfit: Box<Misfit>,
-    },
-    /// Its digest is not the one that was pinned.
-    #[error("policy `{path}` is not the one that was pinned: it has {found}, expected {expected}")]
-    Checksum {
-        /// The file.
-        path: String,
-        /// What the file has.
-        found: String,
-        /// What the configuration says.
-        expected: String,
-    },
-    /// It can't say its name.
-    #[error("policy `{path}` can't be used: it {fault}")]
-    Name {
-        /// The file.
-        path: String,
-        /// What it did instead.
-        fault: FaultKind,
-    },
-}
 
 /// A compiled policy. Cheap to clone; the clones share all of it.
 #[derive(Clone)]
 pub struct Component(Arc<Loaded>);
-
-pub(super) struct Loaded {
-    pub(super) engine: Engine,
-    pub(super) contract: &'static dyn Contract,
-    pub(super) linked: InstancePre<State>,
-    pub(super) identity: Identity,
-    pub(super) budget: Budget,
-}
 
 impl Component {
     /// Reads and compiles a policy. `checksum` is what the file must have: `sha256:...`.
@@ -138,7 +56,7 @@ impl Component {
 
     /// The default policy, embedded in the host.
     pub fn embedded(engine: &Engine) -> Result<Self, LoadError> {
-        Self::from_bytes(engine, "(embedded default)", super::DEFAULT, Budget::default())
+        Self::from_bytes(engine, "(embedded default)", DEFAULT, Budget::default())
     }
 
     /// Compiles a policy; `path` is what messages call it.
@@ -151,7 +69,7 @@ impl Component {
         Self::with_contracts(engine, path.to_owned(), bytes, budget, CONTRACTS)
     }
 
-    /// The first of these contracts that fits; if none does, what keeps the component from the one it comes nearest.
+    /// Links against the first of these contracts that fits. If none does, the error is about the one with the fewest missing exports.
     pub(super) fn with_contracts(
         engine: &Engine,
         path: String,
@@ -160,11 +78,11 @@ impl Component {
         contracts: &[&'static dyn Contract],
     ) -> Result<Self, LoadError> {
         let component = compile(engine, &path, bytes)?;
-        Self::fitted(engine, path, bytes, &component, budget, contracts)
+        Self::from_compiled(engine, path, bytes, &component, budget, contracts)
     }
 
-    /// The same for one that is compiled.
-    pub(super) fn fitted(
+    /// Does the same for a component that is compiled.
+    pub(super) fn from_compiled(
         engine: &Engine,
         path: String,
         bytes: &[u8],
@@ -181,27 +99,28 @@ impl Component {
                 return Err(LoadError::Name { path, fault });
             }
         }
-        let mut nearest: Option<Box<Misfit>> = None;
+        let mut nearest: Option<Box<Incompatibility>> = None;
         for &contract in contracts {
-            match contract.fit(engine.inner(), component) {
+            match contract.link(engine.inner(), component) {
                 Ok(linked) => {
                     let identity = Identity { name: String::new(), digest: Some(digest(bytes)) };
                     let loaded =
                         Loaded { engine: engine.clone(), contract, linked, identity, budget };
                     return Self::named(loaded, &path);
                 }
-                Err(misfit) => {
-                    let fewest =
-                        nearest.as_ref().map_or(usize::MAX, |misfit| misfit.missing_exports.len());
-                    if misfit.missing_exports.len() < fewest {
-                        nearest = Some(misfit);
+                Err(found) => {
+                    let fewest = nearest
+                        .as_ref()
+                        .map_or(usize::MAX, |nearest| nearest.missing_exports.len());
+                    if found.missing_exports.len() < fewest {
+                        nearest = Some(found);
                     }
                 }
             }
         }
         let known: Vec<&str> = contracts.iter().map(|contract| contract.version()).collect();
-        let misfit = Box::new(nearest.unwrap_or_default().with_hints(bytes, &known));
-        Err(LoadError::Unfit { path, misfit })
+        let incompatibility = Box::new(nearest.unwrap_or_default().with_hints(bytes, &known));
+        Err(LoadError::Incompatible { path, incompatibility })
     }
 
     fn named(mut loaded: Loaded, path: &str) -> Result<Self, LoadError> {
@@ -235,63 +154,6 @@ impl PolicyFactory for Component {
         settings: &Settings,
         arguments: Arguments,
     ) -> Result<Box<dyn Policy>, Refusal> {
-        Ok(Box::new(Configured::new(self.0.clone(), settings, arguments)?))
+        Ok(Box::new(ComponentPolicy::new(self.0.clone(), settings, arguments)?))
     }
-}
-
-/// Reads a file that may be a policy.
-pub(super) fn read(path: &Path, budget: Budget) -> Result<Vec<u8>, LoadError> {
-    let shown = path.display().to_string();
-    let read_error = |error| LoadError::Read { path: shown.clone(), error };
-    let length = fs::metadata(path).map_err(read_error)?.len();
-    if path.is_dir() {
-        return Err(LoadError::NotAComponent { path: shown, found: "a folder" });
-    }
-    // Reading a FIFO or a device would wait or never end.
-    if !path.is_file() {
-        return Err(LoadError::NotAComponent { path: shown, found: "not a regular file" });
-    }
-    if length > budget.file {
-        return Err(LoadError::TooLarge { path: shown, length, budget: budget.file });
-    }
-    fs::read(path).map_err(read_error)
-}
-
-/// Compiles what may be a component.
-pub(super) fn compile(
-    engine: &Engine,
-    path: &str,
-    bytes: &[u8],
-) -> Result<wasmtime::component::Component, LoadError> {
-    let path = path.to_owned();
-    if let Some(found) = what_else(bytes) {
-        return Err(LoadError::NotAComponent { path, found });
-    }
-    if let Some(weight) = too_heavy(bytes) {
-        return Err(LoadError::TooHeavy { path, weight });
-    }
-    wasmtime::component::Component::new(engine.inner(), bytes)
-        .map_err(|error| LoadError::Compile { path, error })
-}
-
-/// What a file is that is no component; none if it may be one.
-fn what_else(bytes: &[u8]) -> Option<&'static str> {
-    // The magic number, then version and layer: 1 and 0 for a core module, 13 and 1 for a component.
-    match bytes {
-        [] => Some("an empty file"),
-        [b'\0', b'a', b's', b'm', 1, 0, 0, 0, ..] => {
-            Some("a core WebAssembly module (make it a component: `wasm-tools component new`)")
-        }
-        [b'\0', b'a', b's', b'm', ..] => None,
-        _ if std::str::from_utf8(bytes).is_ok() => Some("a text file"),
-        _ => Some("not WebAssembly"),
-    }
-}
-
-/// `sha256:...` of a component.
-pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -9,7 +9,7 @@ use wasmtime::{
     component::{Component, InstancePre},
 };
 
-use super::{fit::Misfit, state::State, v0_1};
+use super::{compat::Incompatibility, state::HostState};
 
 /// A version of the contract.
 pub(super) trait Contract: Send + Sync {
@@ -19,51 +19,44 @@ pub(super) trait Contract: Send + Sync {
     /// The interfaces that the host offers to it.
     fn imports(&self) -> &'static [&'static str];
 
-    /// Everything that keeps the component from being a policy of this version; none: it is one, ready to be instantiated.
-    fn fit(
+    /// Links the component, ready to be instantiated. The error lists everything that keeps it from being a policy of this version.
+    fn link(
         &self,
         engine: &Engine,
         component: &Component,
-    ) -> Result<InstancePre<State>, Box<Misfit>>;
+    ) -> Result<InstancePre<HostState>, Box<Incompatibility>>;
 
-    /// Finds the functions of an instance.
+    /// Looks up the functions of an instance.
     fn bind(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         instance: wasmtime::component::Instance,
-    ) -> wasmtime::Result<Box<dyn World>>;
+    ) -> wasmtime::Result<Box<dyn Exports>>;
 }
 
-/// The functions of an instance, in the host's own types.
-pub(super) trait World: Send + Sync {
-    fn name(&self, store: &mut Store<State>) -> wasmtime::Result<String>;
+/// What an instance exports, in the host's own types.
+pub(super) trait Exports: Send + Sync {
+    fn name(&self, store: &mut Store<HostState>) -> wasmtime::Result<String>;
 
     fn configure(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         settings: &Settings,
     ) -> wasmtime::Result<Result<View, Vec<Problem>>>;
 
     fn release(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         batch: &Batch,
     ) -> wasmtime::Result<Result<Decision, String>>;
 
-    /// Whether it has reasons of its own.
+    /// Whether it exports `release-reasons`.
     fn explains(&self) -> bool;
 
     fn explain(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         batch: &Batch,
         call: CallId,
     ) -> wasmtime::Result<String>;
 }
-
-/// All versions this host knows, the newest first.
-pub(super) const CONTRACTS: &[&dyn Contract] = &[&v0_1::V0_1];
-
-#[cfg(test)]
-#[path = "contract_tests.rs"]
-mod tests;

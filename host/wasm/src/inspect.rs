@@ -12,12 +12,17 @@ use jp_policy_core::{
 use jp_policy_guest::{Decision, Settings, View};
 
 use super::{
-    Anatomy, Budget, Component, Engine, LoadError,
-    component::{Loaded, compile, digest, read},
-    contract::CONTRACTS,
-    fit::{is_wasi, without_wasi},
+    budget::Budget,
+    bytes::{compile, digest, read},
+    compat::{is_wasi, wasi_hints},
+    component::Component,
+    engine::Engine,
     instance::Instance,
+    load_error::LoadError,
+    loaded::Loaded,
+    metadata::Metadata,
     probe::{Accepts, Where, probe},
+    versions::CONTRACTS,
 };
 
 /// What can be known of a file that may be a policy.
@@ -29,8 +34,8 @@ pub struct Inspection {
     pub bytes: Option<u64>,
     /// `sha256:...`; none if it was not read.
     pub digest: Option<String>,
-    /// What it is made of, as far as its bytes can be read.
-    pub anatomy: Option<Anatomy>,
+    /// What its bytes say, as far as they can be read; none if it is not WebAssembly.
+    pub metadata: Option<Metadata>,
     /// What it imports, with what the host thinks of it.
     pub imports: Vec<Import>,
     /// Bytes of its compiled code; none if it does not compile.
@@ -77,7 +82,7 @@ pub struct Behaviour {
     pub options: Accepts,
 }
 
-/// A step of a policy's life.
+/// A step on the way to a policy's first decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// `start`, `name`, `configure` or `question`.
@@ -111,7 +116,7 @@ pub fn inspect(
         path: path.display().to_string(),
         bytes: None,
         digest: None,
-        anatomy: None,
+        metadata: None,
         imports: Vec::new(),
         compiled: None,
         refusal: None,
@@ -141,28 +146,26 @@ impl Inspection {
     ) {
         self.bytes = Some(bytes.len() as u64);
         self.digest = Some(digest(bytes));
-        let anatomy = Anatomy::read(bytes);
-        // Nothing of a text can be read; that it is one is said by the refusal.
-        let anatomy = Some(anatomy).filter(|anatomy| !anatomy.parts.is_empty());
-        let imports = anatomy.iter().flat_map(|anatomy| &anatomy.imports);
+        let metadata = Metadata::read(bytes);
+        let imports = metadata.iter().flat_map(|metadata| &metadata.imports);
         let offered = |name: &str| CONTRACTS.iter().any(|it| it.imports().contains(&name));
         self.imports = imports
             .map(|name| Import { name: name.clone(), wasi: is_wasi(name), offered: offered(name) })
             .collect();
-        self.anatomy = anatomy;
+        self.metadata = metadata;
         let loaded = compile(engine, &self.path, bytes).and_then(|compiled| {
             let code = compiled.image_range();
             self.compiled = Some((code.end.addr() - code.start.addr()) as u64);
-            Component::fitted(engine, self.path.clone(), bytes, &compiled, budget, CONTRACTS)
+            Component::from_compiled(engine, self.path.clone(), bytes, &compiled, budget, CONTRACTS)
         });
         match loaded {
             Ok(component) => self.policy = Some(ask(&component, bytes, settings, time)),
             Err(error) => {
-                // A misfit has its hints already.
-                if !matches!(error, LoadError::Unfit { .. })
+                // An incompatibility has its hints already.
+                if !matches!(error, LoadError::Incompatible { .. })
                     && self.imports.iter().any(|import| import.wasi)
                 {
-                    self.hints = without_wasi(bytes).into();
+                    self.hints = wasi_hints(bytes).into();
                 }
                 self.refusal = Some(error);
             }
@@ -177,7 +180,7 @@ fn ask(component: &Component, bytes: &[u8], settings: &Settings, time: Duration)
         instance.map_err(Refusal::Fault)?.configure(settings).map(drop)
     };
     let mut steps = Vec::new();
-    let (view, decision, reasons) = live(loaded, settings, &mut steps);
+    let (view, decision, reasons) = first_steps(loaded, settings, &mut steps);
     Behaviour {
         name: component.identity().name.clone(),
         version: component.version(),
@@ -191,10 +194,10 @@ fn ask(component: &Component, bytes: &[u8], settings: &Settings, time: Duration)
     }
 }
 
-type Lived = (Result<View, Refusal>, Option<Result<Decision, FaultKind>>, bool);
+type FirstSteps = (Result<View, Refusal>, Option<Result<Decision, FaultKind>>, bool);
 
-/// Lives through the steps of a policy's life, and puts down what they cost.
-fn live(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> Lived {
+/// Takes an instance through its first steps, up to its first decision, and notes what each cost.
+fn first_steps(loaded: &Loaded, settings: &Settings, steps: &mut Vec<Step>) -> FirstSteps {
     let arguments = Arguments::default();
     for _ in CALLS {
         arguments.push_text("{}");

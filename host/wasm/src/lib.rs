@@ -4,28 +4,34 @@
 //! An [`Engine`] compiles and owns the clock that cuts off what hangs; a [`Component`] is a compiled policy; each batch gets an
 //! instance of its own under a [`Budget`]. Each version of the contract has a module that converts between its types and the host's own.
 
-mod anatomy;
 mod budget;
+mod bytes;
+mod compat;
+mod compile_cost;
 mod component;
 mod contract;
+mod embedded;
 mod engine;
-mod fit;
 mod inspect;
 mod instance;
+mod load_error;
+mod loaded;
+mod metadata;
+mod policy;
 mod probe;
 mod state;
 mod threads;
 mod ticker;
 mod v0_1;
-mod weigh;
+mod versions;
 
-pub use anatomy::{Anatomy, Part, Section};
 pub use budget::Budget;
-pub use component::{Component, LoadError, digest};
+pub use bytes::digest;
+pub use compat::Incompatibility;
+pub use component::Component;
+pub use embedded::DEFAULT;
 pub use engine::{Engine, EngineError};
-pub use fit::Misfit;
 pub use inspect::{Behaviour, Import, Inspection, Step, inspect};
+pub use load_error::LoadError;
+pub use metadata::Metadata;
 pub use probe::{Accepted, Accepts, Unknown};
-
-/// The default policy, as it was built from `policies/default`.
-pub const DEFAULT: &[u8] = include_bytes!("../default.wasm");

@@ -13,7 +13,7 @@ use std::{
 use jp_policy_core::policy::{FaultKind, Refusal};
 use jp_policy_guest::{Field, Problem, Settings, Value};
 
-use super::anatomy;
+use super::metadata::data_segments;
 
 /// A name that no policy takes: nothing to be found in any of them.
 const UNKNOWN: &str = "zzq-jp-policy-inspect";
@@ -383,13 +383,13 @@ fn candidates(message: &str, bytes: &[u8]) -> Vec<String> {
     };
     words(message.as_bytes()).for_each(&mut add);
     COMMON.iter().copied().for_each(&mut add);
-    for data in anatomy::data(bytes) {
+    for data in data_segments(bytes) {
         words(data).for_each(&mut add);
     }
-    let size: usize = anatomy::data(bytes).map(<[u8]>::len).sum();
+    let size: usize = data_segments(bytes).map(<[u8]>::len).sum();
     if size <= NATIVE_DATA {
         // A compiler puts texts one after the other, with nothing between them.
-        for word in anatomy::data(bytes).flat_map(words_of_any_length) {
+        for word in data_segments(bytes).flat_map(words_of_any_length) {
             for start in 0..word.len() {
                 for end in start + 3..=word.len().min(start + LONGEST) {
                     add(&word[start..end]);

@@ -1,4 +1,4 @@
-//! What an instance has of the host: the arguments of the calls, a log, its budget.
+//! The data of a store, which is what an instance has of the host: the arguments of the calls, a log, its budget.
 
 use jp_policy_core::{policy::Arguments, text::clean_to};
 
@@ -18,7 +18,7 @@ pub(super) enum Level {
     Panic,
 }
 
-pub(super) struct State {
+pub(super) struct HostState {
     pub(super) limiter: Limiter,
     arguments: Arguments,
     /// The last words of a plugin that is about to trap.
@@ -28,7 +28,7 @@ pub(super) struct State {
     dropped: u64,
 }
 
-impl State {
+impl HostState {
     pub(super) fn new(budget: Budget, arguments: Arguments) -> Self {
         Self {
             limiter: Limiter::new(budget),

@@ -7,9 +7,9 @@ use wasmtime::{
 };
 
 use super::{
-    contract::{Contract, World},
-    fit::{Function, Interface, Misfit, fit},
-    state::{Level, State},
+    compat::{Function, Incompatibility, Interface, link},
+    contract::{Contract, Exports},
+    state::{HostState, Level},
 };
 
 mod generated {
@@ -41,7 +41,7 @@ const EXPORTS: &[Interface] = &[
         name: PLUGIN,
         functions: &[Function {
             name: "name",
-            fits: |component, function| {
+            has_signature: |component, function| {
                 function.typecheck::<(), (String,)>(&component.instance_type()).is_ok()
             },
         }],
@@ -51,7 +51,7 @@ const EXPORTS: &[Interface] = &[
         functions: &[
             Function {
                 name: "configure",
-                fits: |component, function| {
+                has_signature: |component, function| {
                     let cx = component.instance_type();
                     function
                         .typecheck::<(wit::Settings,), (Result<wit::View, Vec<wit::Problem>>,)>(&cx)
@@ -60,7 +60,7 @@ const EXPORTS: &[Interface] = &[
             },
             Function {
                 name: "release",
-                fits: |component, function| {
+                has_signature: |component, function| {
                     let cx = component.instance_type();
                     function
                         .typecheck::<(wit::Batch,), (Result<wit::Decision, String>,)>(&cx)
@@ -86,15 +86,17 @@ impl Contract for V0_1 {
         IMPORTS
     }
 
-    fn fit(
+    fn link(
         &self,
         engine: &Engine,
         component: &Component,
-    ) -> Result<InstancePre<State>, Box<Misfit>> {
+    ) -> Result<InstancePre<HostState>, Box<Incompatibility>> {
         let mut linker = Linker::new(engine);
-        let offered =
-            ReleasePolicyPlugin::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state);
-        fit(
+        let offered = ReleasePolicyPlugin::add_to_linker::<HostState, HasSelf<HostState>>(
+            &mut linker,
+            |state| state,
+        );
+        link(
             engine,
             component,
             IMPORTS,
@@ -105,32 +107,33 @@ impl Contract for V0_1 {
 
     fn bind(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         instance: Instance,
-    ) -> wasmtime::Result<Box<dyn World>> {
+    ) -> wasmtime::Result<Box<dyn Exports>> {
         let functions = ReleasePolicyPlugin::new(&mut *store, &instance)?;
         let interface = instance.get_export_index(&mut *store, None, REASONS);
         let explain =
             interface.and_then(|it| instance.get_export_index(&mut *store, Some(&it), "explain"));
         // A function of another shape is as good as none: reasons are for people's sake only.
         let explain = explain.and_then(|it| instance.get_typed_func(&mut *store, it).ok());
-        Ok(Box::new(Bound { functions, explain }))
+        Ok(Box::new(ReleasePolicy { functions, explain }))
     }
 }
 
-struct Bound {
+/// The functions of an instance.
+struct ReleasePolicy {
     functions: ReleasePolicyPlugin,
     explain: Option<TypedFunc<(wit::Batch, u32), (String,)>>,
 }
 
-impl World for Bound {
-    fn name(&self, store: &mut Store<State>) -> wasmtime::Result<String> {
+impl Exports for ReleasePolicy {
+    fn name(&self, store: &mut Store<HostState>) -> wasmtime::Result<String> {
         self.functions.jp_plugin_plugin().call_name(store)
     }
 
     fn configure(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         own: &own::Settings,
     ) -> wasmtime::Result<Result<own::View, Vec<own::Problem>>> {
         let answer =
@@ -140,7 +143,7 @@ impl World for Bound {
 
     fn release(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         own: &own::Batch,
     ) -> wasmtime::Result<Result<own::Decision, String>> {
         let answer = self.functions.jp_plugin_release_policy().call_release(store, &batch(own))?;
@@ -153,7 +156,7 @@ impl World for Bound {
 
     fn explain(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         own: &own::Batch,
         call: u32,
     ) -> wasmtime::Result<String> {
@@ -164,13 +167,13 @@ impl World for Bound {
     }
 }
 
-impl generated::jp::host::calls::Host for State {
+impl generated::jp::host::calls::Host for HostState {
     fn arguments(&mut self, call: u32) -> Option<String> {
-        State::arguments(self, call)
+        HostState::arguments(self, call)
     }
 }
 
-impl log::Host for State {
+impl log::Host for HostState {
     fn write(&mut self, level: log::Level, message: String) {
         let level = match level {
             log::Level::Debug => Level::Debug,

@@ -41,8 +41,8 @@ use std::{
 use jp_policy_core::policy::{Native, PolicyFactory};
 use jp_policy_guest::Policy;
 use jp_policy_harness::{
-    Extras,
-    check::{self, Plan, Progress},
+    Parameters,
+    check::{self, CheckProgress, Plan},
     suite,
 };
 use jp_policy_wasm::{Budget, Component, Engine};
@@ -139,11 +139,11 @@ impl Check {
     }
 
     fn check(mut self, factory: impl PolicyFactory + 'static) {
-        self.plan.extras = Extras::read("fields", &self.fields, "options", &self.options)
+        self.plan.parameters = Parameters::read("fields", &self.fields, "options", &self.options)
             .unwrap_or_else(|error| panic!("{error}"));
         let name = factory.identity().name.clone();
         let factory: Arc<dyn PolicyFactory> = Arc::new(factory);
-        let report = check::check(&factory, &self.plan, &Arc::new(Progress::default()))
+        let report = check::check(&factory, &self.plan, &Arc::new(CheckProgress::default()))
             .unwrap_or_else(|error| panic!("policy \"{name}\" can't be checked: {error}"));
         if let Some(refutation) = report.refutation {
             let scenario = refutation.scenario.to_toml().unwrap_or_default();
@@ -189,8 +189,3 @@ fn load(path: &Path) -> Component {
     Component::load(&engine, path, None, Budget::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
-
-/// The author's guide: its snippets compile.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Guide;

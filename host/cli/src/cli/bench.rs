@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, IsTerminal as _, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::Ordering,
     time::Duration,
 };
@@ -11,16 +11,10 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use jp_policy_core::{
-    policy::Refusal,
-    text::{clean, escape},
-};
-use jp_policy_harness::{
-    bench::{
-        Bench, BenchError, Cost, Cut, Loading, Measured, Plan, Progress, Row, Subject, Timing,
-        bench,
-    },
-    plot::plot,
+use jp_policy_core::{policy::Refusal, text::clean};
+use jp_policy_harness::bench::{
+    Bench, BenchError, BenchProgress, Cost, Cut, Loading, Measured, Plan, Row, Subject, Timing,
+    bench,
 };
 use jp_policy_wasm::{Budget, Component};
 use serde_json::{Value as Json, json};
@@ -40,7 +34,7 @@ use super::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   jp-policy bench my-policy.wasm --quick
-  jp-policy bench policies/delay.wasm --fields 'delay = \"1s\"' --svg delay.svg
+  jp-policy bench policies/delay.wasm --fields 'delay = \"1s\"'
 
 Exit codes: 0 measured, 1 the policy failed at some size, 2 wrong use or a policy that can't be used, 130 interrupted (what was measured by then is shown).")]
 pub(super) struct Args {
@@ -52,9 +46,6 @@ pub(super) struct Args {
     /// Take few samples of each number: enough to see what matters
     #[arg(long)]
     quick: bool,
-    /// Draw the cost by how many calls wait
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
     /// How the outcome is written
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -65,7 +56,7 @@ const HEAD: Style = Style::new().dimmed();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
-    let extras = args.settings.read()?;
+    let parameters = args.settings.read()?;
     let budget = Budget::default();
     let bytes = Component::read(&args.file, budget)?;
     let path = args.file.display().to_string();
@@ -80,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             move || drop(fs::remove_dir_all(&folder)),
         )
     };
-    let look = |progress: Option<Progress>| {
+    let go_on = |progress: Option<BenchProgress>| {
         let going_on = !interrupted.load(Ordering::SeqCst);
         if let Some(progress) = progress.filter(|_| going_on) {
             bar.show(&progress);
@@ -88,11 +79,11 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         going_on
     };
     let subject = Subject { path: &path, bytes: &bytes, budget };
-    let outcome = bench(&subject, &extras, &plan, folder.path(), &look);
+    let outcome = bench(&subject, &parameters, &plan, folder.path(), &go_on);
     bar.clear();
     let bench = outcome.map_err(|error| match error {
         BenchError::Refused { policy, refusal: Refusal::Settings(problems) } => {
-            anyhow::Error::from(extras.refused(&policy, &problems))
+            anyhow::Error::from(parameters.refused(&policy, &problems))
         }
         other => other.into(),
     })?;
@@ -103,10 +94,6 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
         Format::Json => print_envelope("bench", &to_json(&path, &bench))?,
     }
-    // Last, so that what was measured is shown even if it can't be written.
-    if let Some(file) = &args.svg {
-        write_plot(file, &bench)?;
-    }
     let rows = bench.policy.by_calls.iter().chain(&bench.policy.by_keys);
     let failed = rows.filter_map(|row| row.cost.as_ref().err()).any(|cut| *cut != Cut::Stopped);
     Ok(match (bench.stopped, failed) {
@@ -114,13 +101,6 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         (false, true) => Exit::Failed,
         (false, false) => Exit::Fine,
     })
-}
-
-fn write_plot(file: &Path, bench: &Bench) -> Result<()> {
-    let shown = escape(&file.display().to_string());
-    fs::write(file, plot(bench)).with_context(|| format!("failed to write `{shown}`"))?;
-    say(&format!("wrote {shown}"));
-    Ok(())
 }
 
 /// The progress bar, on a terminal.
@@ -140,7 +120,7 @@ impl Bar {
         Self(Some(bar))
     }
 
-    fn show(&self, Progress { done, steps, what }: &Progress) {
+    fn show(&self, BenchProgress { done, steps, what }: &BenchProgress) {
         if let Some(bar) = &self.0 {
             bar.set_length(*steps as u64);
             bar.set_position(*done as u64);

@@ -13,8 +13,8 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jp_policy_config::Config;
 use jp_policy_core::{policy::PolicyFactory, text::clean};
-use jp_policy_harness::check::{Plan, Progress, Refutation, Report, check};
-use jp_policy_report::timeline::duration;
+use jp_policy_harness::check::{CheckProgress, Plan, Refutation, Report, check};
+use jp_policy_report::text::duration;
 use jp_policy_wasm::Component;
 use serde_json::json;
 
@@ -92,11 +92,11 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         random: if args.quick { quick.random } else { args.random },
         seed: args.seed,
         rules: args.rules,
-        extras: args.settings.read()?,
+        parameters: args.settings.read()?,
         path: args.policy.clone(),
         ..Plan::default()
     };
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(CheckProgress::default());
     let start = Instant::now();
     let report = watched(&component, &plan, &progress, args.time)?;
     let took = start.elapsed();
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 struct Checked<'a> {
     component: &'a Component,
     report: &'a Report,
-    progress: &'a Progress,
+    progress: &'a CheckProgress,
     took: Duration,
 }
 
@@ -124,7 +124,7 @@ struct Checked<'a> {
 pub(super) fn watched(
     component: &Component,
     plan: &Plan,
-    progress: &Arc<Progress>,
+    progress: &Arc<CheckProgress>,
     time: Duration,
 ) -> Result<Report> {
     let bar = if std::io::stderr().is_terminal() {

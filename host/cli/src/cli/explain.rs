@@ -1,7 +1,7 @@
 //! `jp-policy explain`: why calls wait, of a scenario or a record.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     io::{self, Write},
     path::PathBuf,
 };
@@ -14,10 +14,10 @@ use jp_policy_core::{
     record::{CallRecord, RecordFile},
     text::clean,
 };
-use jp_policy_harness::{Input, account, recorded_config};
+use jp_policy_harness::{Input, analyse_waits, recorded_config};
 use jp_policy_report::{
-    Account, Holder, Stretch, Waits, Why,
-    timeline::{duration, fit},
+    Holder, WaitAnalysis, WaitCause, WaitInterval, WaitingCall,
+    text::{duration, fit},
 };
 use jp_policy_wasm::{Component, Engine};
 use serde_json::{Value as Json, json};
@@ -60,24 +60,24 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
     let engine = args.policy.engine()?;
-    let (mut account, ids, policy) = match Input::read(&args.file)? {
+    let (mut analysis, ids, policy) = match Input::read(&args.file)? {
         Input::Record(file) => of_record(args, &engine, &file)?,
         Input::Scenario(scenario) => {
             let config = scenario.config.as_ref().map_err(Clone::clone)?;
             let policy = args.policy.load(&engine, config)?;
-            let account = account(&scenario, &policy)
+            let analysis = analyse_waits(&scenario, &policy)
                 .with_context(|| format!("failed to explain `{}`", args.file.display()))?;
-            (account, Vec::new(), policy.identity().name.clone())
+            (analysis, Vec::new(), policy.identity().name.clone())
         }
     };
-    let chosen = choose(args, &account.record.calls, &ids)?;
+    let chosen = choose(args, &analysis.record.calls, &ids)?;
     let mut out = anstream::stdout().lock();
     let data = match args.at {
         Some(at) => {
-            let waits = account.at(at);
-            let waits: Vec<Waits> =
+            let waits = analysis.at(at);
+            let waits: Vec<WaitingCall> =
                 waits.into_iter().filter(|waits| chosen.contains(&waits.call)).collect();
-            let shown = Shown { account: &account, policy: &policy };
+            let shown = Shown { analysis: &analysis, policy: &policy };
             if args.format == Format::Text {
                 shown.write_instant(&mut out, at, &waits, &chosen)?;
             }
@@ -85,16 +85,16 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
                 "file": args.file.display().to_string(),
                 "policy": policy,
                 "at": at,
-                "waiting": waits.iter().map(|waits| shown.waits_json(waits)).collect::<Vec<_>>(),
+                "waiting": waits.iter().map(|waits| shown.waiting_json(waits)).collect::<Vec<_>>(),
             })
         }
         None => {
-            let history = account.history();
-            let shown = Shown { account: &account, policy: &policy };
-            let calls: Vec<(CallId, &Vec<Stretch>)> = (0..)
+            let history = analysis.history();
+            let shown = Shown { analysis: &analysis, policy: &policy };
+            let calls: Vec<(CallId, &Vec<WaitInterval>)> = (0..)
                 .zip(&history)
-                .filter(|(call, stretches)| {
-                    chosen.contains(call) && !(args.calls.is_empty() && stretches.is_empty())
+                .filter(|(call, intervals)| {
+                    chosen.contains(call) && !(args.calls.is_empty() && intervals.is_empty())
                 })
                 .collect();
             if args.format == Format::Text {
@@ -103,12 +103,12 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
             json!({
                 "file": args.file.display().to_string(),
                 "policy": policy,
-                "calls": calls.iter().map(|(call, stretches)| json!({
+                "calls": calls.iter().map(|(call, intervals)| json!({
                     "call": call,
                     "label": shown.label(*call),
-                    "waited": stretches
+                    "waited": intervals
                         .iter()
-                        .map(|stretch| shown.stretch_json(stretch))
+                        .map(|interval| shown.interval_json(interval))
                         .collect::<Vec<_>>(),
                 })).collect::<Vec<_>>(),
             })
@@ -121,23 +121,24 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The account of a record, the ids of its calls, and its policy's name.
+/// The analysis of a record, the ids of its calls, and its policy's name.
 fn of_record(
     args: &Args,
     engine: &Engine,
     file: &RecordFile,
-) -> Result<(Account, Vec<String>, String)> {
+) -> Result<(WaitAnalysis, Vec<String>, String)> {
     conclusion(&args.file, file);
     let config = recorded_config(&file.header)?;
     let policy = reasoner(args, engine, file)?;
     let factory = policy.as_ref().map(|policy| -> &dyn PolicyFactory { policy });
-    let account =
-        Account::of_record(file, config.settings(), factory).map_err(|refusal| match factory {
+    let analysis = WaitAnalysis::of_record(file, config.settings(), factory).map_err(
+        |refusal| match factory {
             Some(factory) => refused(&config, factory, refusal),
             None => refusal.into(),
-        })?;
+        },
+    )?;
     let ids = file.calls.iter().map(|call| call.id.clone()).collect();
-    Ok((account, ids, file.header.policy.name.clone()))
+    Ok((analysis, ids, file.header.policy.name.clone()))
 }
 
 /// The policy that is asked for its reasons: the given one, or that of the record where it can be had.
@@ -168,12 +169,12 @@ fn reasoner(args: &Args, engine: &Engine, file: &RecordFile) -> Result<Option<Co
 }
 
 /// The calls that are meant.
-fn choose(args: &Args, calls: &[CallRecord], ids: &[String]) -> Result<Vec<CallId>> {
+fn choose(args: &Args, calls: &[CallRecord], ids: &[String]) -> Result<BTreeSet<CallId>> {
     let all = 0..CallId::try_from(calls.len()).unwrap_or(CallId::MAX);
     if args.calls.is_empty() {
         return Ok(all.collect());
     }
-    let mut chosen = Vec::new();
+    let mut chosen = BTreeSet::new();
     for wanted in &args.calls {
         let is = |call: &CallId| {
             let place = *call as usize;
@@ -183,7 +184,7 @@ fn choose(args: &Args, calls: &[CallRecord], ids: &[String]) -> Result<Vec<CallI
         let numbered = wanted.parse().ok().and_then(|place: CallId| place.checked_sub(1));
         match numbered.filter(|call| all.contains(call)) {
             _ if !named.is_empty() => chosen.extend(named),
-            Some(call) => chosen.push(call),
+            Some(call) => drop(chosen.insert(call)),
             None => {
                 let known =
                     ids.iter().map(String::as_str).chain(calls.iter().map(|call| &*call.label));
@@ -217,13 +218,13 @@ fn instant(text: &str) -> Result<Instant, String> {
 }
 
 struct Shown<'a> {
-    account: &'a Account,
+    analysis: &'a WaitAnalysis,
     policy: &'a str,
 }
 
 impl Shown<'_> {
     fn label(&self, call: CallId) -> &str {
-        self.account.record.calls.get(call as usize).map_or("", |call| &call.label)
+        self.analysis.record.calls.get(call as usize).map_or("", |call| &call.label)
     }
 
     fn name(&self, call: CallId) -> String {
@@ -237,20 +238,20 @@ impl Shown<'_> {
     }
 
     fn key(&self, key: KeyIndex) -> &str {
-        self.account.record.keys.get(key as usize).map_or("", String::as_str)
+        self.analysis.record.keys.get(key as usize).map_or("", String::as_str)
     }
 
     fn write_instant(
         &self,
         out: &mut impl Write,
         at: Instant,
-        waits: &[Waits],
-        chosen: &[CallId],
+        waits: &[WaitingCall],
+        chosen: &BTreeSet<CallId>,
     ) -> io::Result<()> {
-        let until = self.account.record.until;
+        let until = self.analysis.record.until;
         if waits.is_empty() {
             let which =
-                if chosen.len() < self.account.record.calls.len() { " of these" } else { "" };
+                if chosen.len() < self.analysis.record.calls.len() { " of these" } else { "" };
             let over = if at > until {
                 format!(": the last thing happened at {}", duration(until))
             } else {
@@ -260,7 +261,7 @@ impl Shown<'_> {
         }
         writeln!(out, "at {}:", duration(at))?;
         for waits in waits {
-            let why = self.why(&waits.why, waits.reason.as_deref(), None);
+            let why = self.describe(&waits.cause, waits.reason.as_deref(), None);
             let since = duration(waits.since);
             writeln!(out, "  {}, since {since}: {why}", self.name(waits.call))?;
         }
@@ -270,50 +271,56 @@ impl Shown<'_> {
     fn write_history(
         &self,
         out: &mut impl Write,
-        calls: &[(CallId, &Vec<Stretch>)],
+        calls: &[(CallId, &Vec<WaitInterval>)],
     ) -> io::Result<()> {
         if calls.is_empty() {
             return writeln!(out, "no call waited");
         }
-        for (call, stretches) in calls {
+        for (call, intervals) in calls {
             let name = self.name(*call);
-            if stretches.is_empty() {
+            if intervals.is_empty() {
                 writeln!(out, "{name}: did not wait")?;
                 continue;
             }
             writeln!(out, "{name}:")?;
-            let times: Vec<String> = stretches
+            let times: Vec<String> = intervals
                 .iter()
-                .map(|stretch| {
-                    let to = stretch.to.map_or_else(|| "...".to_owned(), duration);
-                    format!("{} - {to}", duration(stretch.from))
+                .map(|interval| {
+                    let to = interval.to.map_or_else(|| "...".to_owned(), duration);
+                    format!("{} - {to}", duration(interval.from))
                 })
                 .collect();
             let widest = times.iter().map(|time| time.chars().count()).max().unwrap_or(0);
-            for (time, stretch) in times.iter().zip(*stretches) {
-                let why = self.why(&stretch.why, stretch.reason.as_deref(), Some(stretch));
+            for (time, interval) in times.iter().zip(*intervals) {
+                let why =
+                    self.describe(&interval.cause, interval.reason.as_deref(), Some(interval));
                 writeln!(out, "  {time:widest$}  {why}")?;
             }
         }
         Ok(())
     }
 
-    /// In words. Over a stretch of time the holders are all that held a slot in it.
-    fn why(&self, why: &Why, reason: Option<&str>, stretch: Option<&Stretch>) -> String {
+    /// In words. Over an interval the holders are all that held a slot in it.
+    fn describe(
+        &self,
+        cause: &WaitCause,
+        reason: Option<&str>,
+        interval: Option<&WaitInterval>,
+    ) -> String {
         let said = reason.map(|reason| format!("policy {}: {}", clean(self.policy), clean(reason)));
-        match why {
-            Why::Approval => "waits for its own approval".to_owned(),
-            Why::Barrier { undecided } if undecided.is_empty() => {
+        match cause {
+            WaitCause::Approval => "waits for its own approval".to_owned(),
+            WaitCause::Barrier { undecided } if undecided.is_empty() => {
                 "waits until the last call is written".to_owned()
             }
-            Why::Barrier { undecided } => {
+            WaitCause::Barrier { undecided } => {
                 let (what, be) =
                     if undecided.len() == 1 { ("call", "is") } else { ("calls", "are") };
                 format!("waits for the barrier: {what} {} {be} undecided", self.names(undecided))
             }
-            Why::Key { key, limit, holders, earlier, ahead } => {
-                let (mut held, place) = match stretch {
-                    Some(stretch) => self.over_time(*key, ahead, stretch),
+            WaitCause::Key { key, limit, holders, earlier, ahead } => {
+                let (mut held, place) = match interval {
+                    Some(interval) => self.over_time(*key, ahead, interval),
                     None => self.at_once(holders, ahead),
                 };
                 let others = match earlier {
@@ -327,18 +334,18 @@ impl Shown<'_> {
                 let held =
                     if held.is_empty() { "free".to_owned() } else { format!("held by {held}") };
                 // A policy with an order of its own that says where a call stands says it better than written order.
-                let place = if said.is_some() && !self.account.in_order() { "" } else { &place };
+                let place = if said.is_some() && !self.analysis.in_order() { "" } else { &place };
                 let key = format!("key {} (limit {limit})", clean(self.key(*key)));
                 let said = said.map_or_else(String::new, |said| format!("; {said}"));
                 format!("{key} {held}{place}{said}")
             }
-            Why::Policy { wake_at } => said.unwrap_or_else(|| {
+            WaitCause::Policy { wake_at } => said.unwrap_or_else(|| {
                 let wake = wake_at.map_or_else(String::new, |at| {
                     format!(", wants to be asked again at {}", duration(at))
                 });
                 format!("held back by policy {}{wake}", clean(self.policy))
             }),
-            Why::Asked => format!("policy {} is being asked", clean(self.policy)),
+            WaitCause::Asked => format!("policy {} is being asked", clean(self.policy)),
         }
     }
 
@@ -349,7 +356,7 @@ impl Shown<'_> {
             format!("{} (since {}{stopping})", self.short(holder.call), duration(holder.since))
         });
         let nth = || ordinal(ahead.len() + 1);
-        let place = match (ahead, self.account.in_order()) {
+        let place = match (ahead, self.analysis.in_order()) {
             ([], true) => ", next in line".to_owned(),
             ([.., last], true) => format!(", {} in line, behind {}", nth(), self.short(*last)),
             ([], false) => ", first in written order".to_owned(),
@@ -361,14 +368,19 @@ impl Shown<'_> {
     }
 
     /// Who held the slots one after the other, and who was ahead and none of these.
-    fn over_time(&self, key: KeyIndex, ahead: &[CallId], stretch: &Stretch) -> (String, String) {
-        let held = self.account.held(key, stretch);
+    fn over_time(
+        &self,
+        key: KeyIndex,
+        ahead: &[CallId],
+        interval: &WaitInterval,
+    ) -> (String, String) {
+        let held = self.analysis.held(key, interval);
         let known: HashSet<CallId> = held.iter().copied().collect();
         let others: Vec<CallId> =
             ahead.iter().copied().filter(|call| !known.contains(call)).collect();
         let place = match self.names(&others) {
             names if names.is_empty() => names,
-            names if self.account.in_order() => format!(", behind {names}"),
+            names if self.analysis.in_order() => format!(", behind {names}"),
             names => format!(", written after {names}"),
         };
         (self.names(&held), place)
@@ -378,29 +390,29 @@ impl Shown<'_> {
         list(calls, |call| self.short(*call))
     }
 
-    fn waits_json(&self, waits: &Waits) -> Json {
-        let mut json = self.why_json(&waits.why, waits.reason.as_deref());
-        json["call"] = waits.call.into();
-        json["label"] = self.label(waits.call).into();
-        json["since"] = waits.since.into();
+    fn waiting_json(&self, call: &WaitingCall) -> Json {
+        let mut json = self.cause_json(&call.cause, call.reason.as_deref());
+        json["call"] = call.call.into();
+        json["label"] = self.label(call.call).into();
+        json["since"] = call.since.into();
         json
     }
 
-    fn stretch_json(&self, stretch: &Stretch) -> Json {
-        let mut json = self.why_json(&stretch.why, stretch.reason.as_deref());
-        json["from"] = stretch.from.into();
-        json["to"] = stretch.to.into();
-        if let Why::Key { key, .. } = stretch.why {
-            json["held"] = self.account.held(key, stretch).into();
+    fn interval_json(&self, interval: &WaitInterval) -> Json {
+        let mut json = self.cause_json(&interval.cause, interval.reason.as_deref());
+        json["from"] = interval.from.into();
+        json["to"] = interval.to.into();
+        if let WaitCause::Key { key, .. } = interval.cause {
+            json["held"] = self.analysis.held(key, interval).into();
         }
         json
     }
 
-    fn why_json(&self, why: &Why, reason: Option<&str>) -> Json {
-        let mut json = match why {
-            Why::Approval => json!({ "why": "approval" }),
-            Why::Barrier { undecided } => json!({ "why": "barrier", "undecided": undecided }),
-            Why::Key { key, limit, holders, earlier, ahead } => json!({
+    fn cause_json(&self, cause: &WaitCause, reason: Option<&str>) -> Json {
+        let mut json = match cause {
+            WaitCause::Approval => json!({ "why": "approval" }),
+            WaitCause::Barrier { undecided } => json!({ "why": "barrier", "undecided": undecided }),
+            WaitCause::Key { key, limit, holders, earlier, ahead } => json!({
                 "why": "key",
                 "key": self.key(*key),
                 "limit": limit,
@@ -412,8 +424,8 @@ impl Shown<'_> {
                 "earlier": earlier,
                 "ahead": ahead,
             }),
-            Why::Policy { wake_at } => json!({ "why": "policy", "wake_at": wake_at }),
-            Why::Asked => json!({ "why": "asked" }),
+            WaitCause::Policy { wake_at } => json!({ "why": "policy", "wake_at": wake_at }),
+            WaitCause::Asked => json!({ "why": "asked" }),
         };
         json["reason"] = reason.into();
         json

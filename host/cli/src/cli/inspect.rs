@@ -9,7 +9,7 @@ use jp_policy_core::{
     text::{clean, escape},
 };
 use jp_policy_wasm::{
-    Accepted, Accepts, Anatomy, Behaviour, Budget, Inspection, Part, Unknown, inspect,
+    Accepted, Accepts, Behaviour, Budget, Inspection, Metadata, Unknown, inspect,
 };
 use serde_json::{Value as Json, json};
 
@@ -122,13 +122,18 @@ fn text_of(inspection: &Inspection, width: usize) -> String {
             .map_or(String::new(), |compiled| format!(", compiled {}", grouped(compiled)));
         page.entry("size", &format!("{} bytes{compiled}", grouped(bytes)));
     }
-    if let Some(anatomy) = &inspection.anatomy {
-        if !anatomy.tools.is_empty() {
-            page.entry("made by", &anatomy.tools.join(", "));
+    if let Some(metadata) = &inspection.metadata {
+        if !metadata.sections.is_empty() {
+            sections(&mut page, metadata);
         }
-        page.list("exports", &anatomy.exports);
+        if let Some(broken) = &metadata.broken {
+            page.entry("", &format!("{BAD}can't be read further{BAD:#}: {broken}"));
+        }
+        if !metadata.tools.is_empty() {
+            page.entry("made by", &metadata.tools.join(", "));
+        }
+        page.list("exports", &metadata.exports);
         page.list("imports", &imports(inspection));
-        sections(&mut page, anatomy);
     }
     if let Some(policy) = &inspection.policy {
         behaviour(&mut page, policy);
@@ -154,7 +159,7 @@ fn loads(page: &mut Page, inspection: &Inspection) {
                 page.line(format!("{}{line}", " ".repeat(indent)).trim_end());
             }
             page.line("");
-            let versions = inspection.anatomy.iter().flat_map(Anatomy::versions);
+            let versions = inspection.metadata.iter().flat_map(Metadata::versions);
             let versions: Vec<String> = versions.collect();
             if !versions.is_empty() {
                 page.entry("contract", &format!("jp:plugin {}", clean(&versions.join(", "))));
@@ -187,61 +192,13 @@ fn imports(inspection: &Inspection) -> Vec<String> {
     inspection.imports.iter().map(|import| import.name.clone() + note(import)).collect()
 }
 
-/// Sizes: a line for each part that matters, and its sections, the largest first.
-fn sections(page: &mut Page, anatomy: &Anatomy) {
-    /// Deeper nesting is not indented any more.
-    const DEEPEST: usize = 6;
-    /// Nested parts of less than a hundredth of the file are told together: scripting guests have dozens.
-    const MATTERS: u64 = 100;
-    page.line(&format!("\n{TITLE}bytes by section{TITLE:#}"));
-    let whole = anatomy.parts.first().map_or(0, |part| part.bytes);
-    let digits = anatomy.parts.iter().map(|part| grouped(part.bytes).len()).max().unwrap_or(0);
-    let (shown, small): (Vec<_>, Vec<_>) =
-        anatomy.parts.iter().partition(|part| part.depth == 0 || part.bytes * MATTERS >= whole);
-    for part in shown {
-        let mut sections: Vec<_> = part.sections.iter().collect();
-        sections.sort_by_key(|section| std::cmp::Reverse(section.bytes));
-        let start = "  ".repeat(part.depth.min(DEEPEST) + 1);
-        page.line(&format!("{start}{:>digits$}  {}", grouped(part.bytes), title(part)));
-        let words: Vec<String> = sections
-            .iter()
-            .map(|section| format!("{} {},", section.name, grouped(section.bytes)))
-            .collect();
-        if !words.is_empty() {
-            let indent = start.len() + digits + 4;
-            let words = words.iter().map(String::as_str);
-            let text = wrapped(words, indent, indent, page.width);
-            page.line(&format!(
-                "{}{NAME}{}{NAME:#}",
-                " ".repeat(indent),
-                text.trim_end_matches(',')
-            ));
-        }
-    }
-    if !small.is_empty() {
-        let parts =
-            if small.len() == 1 { "part of less than 1%" } else { "parts of less than 1% each" };
-        page.line(&format!("  and {} nested {parts}", small.len()));
-    }
-    if anatomy.more_parts > 0 {
-        page.line(&format!("  and {} more nested parts", grouped(anatomy.more_parts as u64)));
-    }
-    if let Some(broken) = &anatomy.broken {
-        page.line(&format!("  {BAD}can't be read further{BAD:#}: {broken}"));
-    }
-}
-
-fn title(part: &Part) -> String {
-    let kind = match (part.depth, part.component) {
-        (0, true) => "the component",
-        (0, false) => "the core module",
-        (_, true) => "component",
-        (_, false) => "module",
-    };
-    match &part.name {
-        Some(name) => format!("{kind} {name:?}"),
-        None => kind.to_owned(),
-    }
+/// Bytes by kind of section, as one list.
+fn sections(page: &mut Page, metadata: &Metadata) {
+    let sizes =
+        metadata.sections.iter().map(|(name, bytes)| format!("{name} {},", grouped(*bytes)));
+    let sizes: Vec<String> = sizes.collect();
+    let list = wrapped(sizes.iter().map(String::as_str), LABEL, LABEL, page.width);
+    page.line(&format!("{NAME}{:<LABEL$}{NAME:#}{}", "sections", list.trim_end_matches(',')));
 }
 
 fn behaviour(page: &mut Page, policy: &Behaviour) {
@@ -343,6 +300,7 @@ fn costs(page: &mut Page, policy: &Behaviour) {
 }
 
 fn to_json(inspection: &Inspection) -> Json {
+    let metadata = inspection.metadata.as_ref();
     json!({
         "file": inspection.path,
         "loads": inspection.refusal.is_none(),
@@ -352,23 +310,16 @@ fn to_json(inspection: &Inspection) -> Json {
         "bytes": inspection.bytes,
         "digest": inspection.digest,
         "compiled_bytes": inspection.compiled,
-        "contract": inspection.anatomy.as_ref().map(Anatomy::versions),
-        "tools": inspection.anatomy.as_ref().map(|anatomy| &anatomy.tools),
-        "exports": inspection.anatomy.as_ref().map(|anatomy| &anatomy.exports),
+        "contract": metadata.map(Metadata::versions),
+        "tools": metadata.map(|metadata| &metadata.tools),
+        "exports": metadata.map(|metadata| &metadata.exports),
         "imports": inspection.imports.iter().map(|import| json!({
             "name": import.name, "wasi": import.wasi, "offered": import.offered,
         })).collect::<Vec<_>>(),
-        "parts": inspection.anatomy.iter().flat_map(|anatomy| &anatomy.parts).map(|part| json!({
-            "depth": part.depth,
-            "kind": if part.component { "component" } else { "module" },
-            "name": part.name,
-            "bytes": part.bytes,
-            "sections": part.sections.iter().map(|section| json!({
-                "name": section.name, "bytes": section.bytes,
-            })).collect::<Vec<_>>(),
-        })).collect::<Vec<_>>(),
-        "more_parts": inspection.anatomy.as_ref().map_or(0, |anatomy| anatomy.more_parts),
-        "broken": inspection.anatomy.as_ref().and_then(|anatomy| anatomy.broken.as_ref()),
+        "sections": metadata.map(|metadata| metadata.sections.iter().map(|(name, bytes)| json!({
+            "name": name, "bytes": bytes,
+        })).collect::<Vec<_>>()),
+        "broken": metadata.and_then(|metadata| metadata.broken.as_ref()),
         "policy": inspection.policy.as_ref().map(policy_json),
     })
 }

@@ -14,7 +14,7 @@ use jp_policy_core::{
     scheduler::{Event, EventKind, Settlement, Waiting},
     text::{clean, plural},
 };
-use jp_policy_report::timeline::{duration, fit};
+use jp_policy_report::text::{duration, fit};
 use jp_policy_runtime::coordinator::{Observer, Snapshot};
 
 use super::screen::Screen;

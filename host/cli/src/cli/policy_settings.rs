@@ -2,7 +2,7 @@
 //! out without a configuration.
 
 use anyhow::Result;
-use jp_policy_harness::Extras;
+use jp_policy_harness::Parameters;
 
 /// What the policy is given beyond keys and limits
 #[derive(Debug, Clone, clap::Args)]
@@ -17,8 +17,8 @@ pub(super) struct PolicySettings {
 
 impl PolicySettings {
     /// Both, read and checked.
-    pub(super) fn read(&self) -> Result<Extras> {
+    pub(super) fn read(&self) -> Result<Parameters> {
         let text = |entries: &[String]| entries.join("\n");
-        Ok(Extras::read("--fields", &text(&self.fields), "--options", &text(&self.options))?)
+        Ok(Parameters::read("--fields", &text(&self.fields), "--options", &text(&self.options))?)
     }
 }

@@ -14,9 +14,9 @@ use jp_policy_core::{
     scheduler::Settlement,
     text::clean,
 };
-use jp_policy_harness::{Assumed, Input, Real, Scenario, laid_over, replay};
+use jp_policy_harness::{Assumed, Input, ReplayInput, Scenario, overlay, replay};
 use jp_policy_report::{
-    Outcome,
+    ReplayOutcome,
     side_by_side::{names, side_by_side},
 };
 use jp_policy_wasm::{Component, Engine};
@@ -67,14 +67,14 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let (mut outcomes, mut scenario, assumed) = match input {
         Input::Record(file) => {
             conclusion(&args.file, &file);
-            let Real { outcome, scenario, assumed } = Real::new(&file)?;
+            let ReplayInput { outcome, scenario, assumed } = ReplayInput::new(&file)?;
             (vec![outcome], scenario, assumed)
         }
         Input::Scenario(scenario) => (Vec::new(), *scenario, Vec::new()),
     };
     let config = scenario.config.clone()?;
     if !args.config.is_empty() {
-        scenario.config = Ok(laid_over(&config, &args.config)?);
+        scenario.config = Ok(overlay(&config, &args.config)?);
     }
     // That of a record has decided already.
     let decided = if real { config.release.policy.map(|plugin| plugin.path) } else { None };
@@ -137,7 +137,7 @@ fn policies(
     Ok(policies)
 }
 
-fn outcome(args: &Args, scenario: &Scenario, policy: &Component) -> Result<Outcome> {
+fn outcome(args: &Args, scenario: &Scenario, policy: &Component) -> Result<ReplayOutcome> {
     replay(scenario, policy).with_context(|| format!("failed to replay `{}`", args.file.display()))
 }
 
@@ -154,7 +154,7 @@ pub(super) fn conclusion(path: &Path, file: &RecordFile) {
 
 fn write_assumed(
     out: &mut impl io::Write,
-    outcomes: &[Outcome],
+    outcomes: &[ReplayOutcome],
     assumed: &[Assumed],
 ) -> Result<()> {
     const SHOWN: usize = 10;
@@ -172,7 +172,7 @@ fn write_assumed(
     Ok(())
 }
 
-fn to_json(file: &Path, outcomes: &[Outcome], assumed: &[Assumed]) -> Json {
+fn to_json(file: &Path, outcomes: &[ReplayOutcome], assumed: &[Assumed]) -> Json {
     let first = outcomes.first();
     let calls = first.map(|first| first.record.calls.as_slice()).unwrap_or_default();
     let keys = first.map(|first| first.record.keys.as_slice()).unwrap_or_default();
@@ -194,7 +194,7 @@ fn to_json(file: &Path, outcomes: &[Outcome], assumed: &[Assumed]) -> Json {
     })
 }
 
-fn outcome_json(outcome: &Outcome, name: &str) -> Json {
+fn outcome_json(outcome: &ReplayOutcome, name: &str) -> Json {
     let record = &outcome.record;
     let calls = (0..).zip(&record.calls).map(|(id, call): (CallId, _)| {
         let how = call.settled.map(|(_, how)| match how {

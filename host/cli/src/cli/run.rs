@@ -24,10 +24,7 @@ use jp_policy_core::{
 };
 use jp_policy_harness::fault_scenario;
 use jp_policy_mcp::ConfiguredTools;
-use jp_policy_report::{
-    read_record,
-    timeline::{duration, timeline},
-};
+use jp_policy_report::{read_record, text::duration, timeline::timeline};
 use jp_policy_runtime::{
     coordinator::{AutoPrompter, Coordinator, Finished, Prompter, Setup, resumed},
     message::{self, Requests},

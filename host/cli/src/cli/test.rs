@@ -20,12 +20,9 @@ use jp_policy_config::Config;
 use jp_policy_core::{policy::PolicyFactory, text::clean};
 use jp_policy_harness::{
     Scenario, junit,
-    suite::{self, Loaded, Outcome, Tested},
+    suite::{self, LoadedScenario, TestOutcome, TestResult},
 };
-use jp_policy_report::{
-    ends, parked, responses, starts,
-    timeline::{duration, timeline_of},
-};
+use jp_policy_report::{ends, parked, responses, starts, text::duration, timeline::timeline_of};
 use jp_policy_wasm::{Component, Engine};
 use serde_json::{Value as Json, json};
 
@@ -73,10 +70,10 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         Format::Json => print_json(&tested, files.len(), took)?,
     }
     if let Some(path) = &args.junit {
-        fs::write(path, junit(&tested, took))
+        fs::write(path, junit(&tested, took)?)
             .with_context(|| format!("failed to write `{}`", path.display()))?;
     }
-    Ok(match tested.iter().all(Tested::passed) {
+    Ok(match tested.iter().all(TestResult::passed) {
         _ if interrupted.load(Ordering::SeqCst) => Exit::Interrupted,
         true => Exit::Fine,
         false => Exit::Failed,
@@ -84,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
 }
 
 /// What came of the scenarios, and the flag that an interrupt sets.
-fn judge(args: &Args, loaded: &[Loaded]) -> Result<(Vec<Tested>, Arc<AtomicBool>)> {
+fn judge(args: &Args, loaded: &[LoadedScenario]) -> Result<(Vec<TestResult>, Arc<AtomicBool>)> {
     let engine = args.policy.engine()?;
     // A policy is compiled once, however many scenarios name it, and before the rest: it may have to be approved.
     let mut policies: BTreeMap<String, Result<Component, String>> = BTreeMap::new();
@@ -94,7 +91,7 @@ fn judge(args: &Args, loaded: &[Loaded]) -> Result<(Vec<Tested>, Arc<AtomicBool>
             load_policy(args, &engine, &config)
         });
     }
-    let progress = Progress::new(loaded.len());
+    let progress = TestBar::new(loaded.len());
     // The first Ctrl-C lets what runs come to its end and reports what is done.
     let bar = progress.bar.clone();
     let interrupted = interrupt::listen(
@@ -135,12 +132,12 @@ fn load_policy(args: &Args, engine: &Engine, config: &Config) -> Result<Componen
 }
 
 /// A bar on a terminal's standard error, and nothing elsewhere.
-struct Progress {
+struct TestBar {
     bar: ProgressBar,
     failed: AtomicUsize,
 }
 
-impl Progress {
+impl TestBar {
     fn new(tests: usize) -> Self {
         let target = if io::stderr().is_terminal() {
             ProgressDrawTarget::stderr()
@@ -153,7 +150,7 @@ impl Progress {
         Self { bar, failed: AtomicUsize::new(0) }
     }
 
-    fn seen(&self, tested: &Tested) {
+    fn seen(&self, tested: &TestResult) {
         if !tested.passed() {
             let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
             self.bar.set_message(format!("{failed} failed"));
@@ -162,7 +159,7 @@ impl Progress {
     }
 }
 
-fn print_text(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
+fn print_text(tested: &[TestResult], files: usize, took: Duration) -> Result<()> {
     let mut out = anstream::stdout().lock();
     print_failures(&mut out, tested)?;
     let failed = tested.iter().filter(|tested| !tested.passed()).count();
@@ -178,7 +175,7 @@ fn print_text(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
 }
 
 /// The scenarios that came out otherwise than they say, with what differs and a timeline.
-pub(super) fn print_failures(out: &mut impl io::Write, tested: &[Tested]) -> Result<()> {
+pub(super) fn print_failures(out: &mut impl io::Write, tested: &[TestResult]) -> Result<()> {
     let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let width = console::Term::stdout().size_checked().map_or(100, |(_, width)| usize::from(width));
     let inner = width.saturating_sub(2);
@@ -190,9 +187,9 @@ pub(super) fn print_failures(out: &mut impl io::Write, tested: &[Tested]) -> Res
             format!("{file}  {}", clean(&tested.title)).trim_end()
         )?;
         match &tested.outcome {
-            Outcome::Passed => {}
-            Outcome::Broken(why) => indented(out, &cleaned(why))?,
-            Outcome::Failed(verdict) => {
+            TestOutcome::Passed => {}
+            TestOutcome::Broken(why) => indented(out, &cleaned(why))?,
+            TestOutcome::Failed(verdict) => {
                 for mismatch in &verdict.mismatches {
                     indented(out, &mismatch.to_text(inner, styled))?;
                 }
@@ -222,7 +219,7 @@ fn indented(out: &mut impl io::Write, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn print_json(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
+fn print_json(tested: &[TestResult], files: usize, took: Duration) -> Result<()> {
     let failed = tested.iter().filter(|tested| !tested.passed()).count();
     let data = json!({
         "passed": tested.len() - failed,
@@ -234,7 +231,7 @@ fn print_json(tested: &[Tested], files: usize, took: Duration) -> Result<()> {
     super::print_envelope("test", &data)
 }
 
-fn to_json(tested: &Tested) -> Json {
+fn to_json(tested: &TestResult) -> Json {
     let mut json = json!({
         "file": tested.file.display().to_string(),
         "title": tested.title,
@@ -242,7 +239,7 @@ fn to_json(tested: &Tested) -> Json {
         "seconds": tested.took.as_secs_f64(),
         "problems": tested.problems(),
     });
-    if let Outcome::Failed(verdict) = &tested.outcome {
+    if let TestOutcome::Failed(verdict) = &tested.outcome {
         let mismatches = verdict.mismatches.iter().map(|mismatch| {
             let changes = mismatch.changes().map(|changes| {
                 let differing = changes

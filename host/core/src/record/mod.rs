@@ -5,6 +5,7 @@ mod line;
 mod log;
 mod model;
 mod read;
+mod steps;
 
 pub use line::{FanOutHeader, Header, How, KeyHeader, PolicyHeader, ToolHeader};
 pub use log::{About, Writer};

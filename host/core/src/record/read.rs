@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     line::{FORMAT, Header, Line, Stamped, VERSION},
     model::Record,
+    steps::Steps,
 };
 use crate::{
     batch::{CallId, End, ExecutionId, Instant, KeyIndex},
@@ -202,6 +203,7 @@ fn why(error: &serde_json::Error) -> String {
 
 struct Reader {
     file: RecordFile,
+    steps: Steps,
     at: Instant,
 }
 
@@ -218,6 +220,7 @@ impl Reader {
                 reasons: Vec::new(),
                 conclusion: Conclusion::Over,
             },
+            steps: Steps::default(),
             at: 0,
         }
     }
@@ -288,6 +291,7 @@ impl Reader {
             }
             Line::Over => return Ok(()),
         };
+        self.steps.take(&kind)?;
         let event = Event { at, kind };
         // Who reads a record finds a call under what it was called at first.
         self.file.record.observe(&event, |_| description);

@@ -8,7 +8,7 @@ use jp_policy_core::{
 };
 use jp_policy_guest::Settings;
 
-use crate::Extras;
+use crate::Parameters;
 
 /// Questions of one row: enough for a median that does not move.
 const QUESTIONS: usize = 2_000;
@@ -64,13 +64,13 @@ pub enum Cut {
 /// Asks a fresh instance the same question again and again, for `time` or until it is `stopped`, and at least once.
 pub(super) fn ask(
     factory: &dyn PolicyFactory,
-    extras: &Extras,
+    parameters: &Parameters,
     [calls, keys, limit]: [u32; 3],
     time: Duration,
     stopped: &dyn Fn() -> bool,
 ) -> Row {
     let row = |shown, cost| Row { calls, keys, shown, cost };
-    let settings = extras.settings(&vec![limit; keys as usize]);
+    let settings = parameters.settings(&vec![limit; keys as usize]);
     let mut policy = match factory.instantiate(&settings, Arguments::default()) {
         Ok(policy) => policy,
         Err(Refusal::Fault(fault)) => return row(0, Err(Cut::Fault(fault))),

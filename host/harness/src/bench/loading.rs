@@ -11,9 +11,10 @@ use jp_policy_wasm::{Component, Engine};
 
 use super::{
     decisions::{median, waiting},
-    run::{BenchError, Subject},
+    error::BenchError,
+    subject::Subject,
 };
-use crate::Extras;
+use crate::Parameters;
 
 /// A median time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +84,11 @@ pub(super) fn load(
 /// Makes instances for `time`. None: there can be none.
 pub(super) fn instances(
     component: &Component,
-    extras: &Extras,
+    parameters: &Parameters,
     [keys, limit]: [u32; 2],
     time: Duration,
 ) -> Option<Timing> {
-    let settings = extras.settings(&vec![limit; keys as usize]);
+    let settings = parameters.settings(&vec![limit; keys as usize]);
     sample(time, || component.instantiate(&settings, Arguments::default()).map(drop)).ok()
 }
 
@@ -95,13 +96,13 @@ pub(super) fn instances(
 /// have at least.
 pub(super) fn resident(
     component: &Component,
-    extras: &Extras,
+    parameters: &Parameters,
     [keys, limit]: [u32; 2],
     memory: usize,
 ) -> Option<u64> {
     /// Enough that what else the process does no longer matters, and little enough for any machine.
     const TOGETHER: usize = 64 << 20;
-    let settings = extras.settings(&vec![limit; keys as usize]);
+    let settings = parameters.settings(&vec![limit; keys as usize]);
     let count = (TOGETHER / memory.max(1)).clamp(1, SAMPLES);
     let batch = waiting(&settings, keys * limit);
     let mut instances = Vec::with_capacity(count);

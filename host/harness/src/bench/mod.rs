@@ -4,11 +4,15 @@
 //! default policy's.
 
 mod decisions;
+mod error;
 mod loading;
 mod run;
 #[doc(hidden)]
 pub mod sample;
+mod subject;
 
 pub use decisions::{Cost, Cut, Row};
+pub use error::BenchError;
 pub use loading::{Loading, Timing};
-pub use run::{Bench, BenchError, Measured, Plan, Progress, Subject, bench};
+pub use run::{Bench, BenchProgress, Measured, Plan, bench};
+pub use subject::Subject;

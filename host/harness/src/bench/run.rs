@@ -2,15 +2,17 @@
 
 use std::{cell::Cell, path::Path, time::Duration};
 
-use jp_policy_core::policy::{Arguments, Identity, PolicyFactory as _, Refusal};
+use jp_policy_core::policy::{Arguments, Identity, PolicyFactory as _};
 use jp_policy_guest::View;
-use jp_policy_wasm::{Budget, Component, DEFAULT, EngineError, LoadError};
+use jp_policy_wasm::{Budget, Component, DEFAULT};
 
 use super::{
     decisions::{Cut, Row, ask},
+    error::BenchError,
     loading::{Loading, instances, load, resident},
+    subject::Subject,
 };
-use crate::Extras;
+use crate::Parameters;
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,20 +56,9 @@ impl Plan {
     }
 }
 
-/// A policy to be measured.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// What messages call it.
-    pub path: &'a str,
-    /// The component.
-    pub bytes: &'a [u8],
-    /// What it is held to.
-    pub budget: Budget,
-}
-
 /// How far the measurement has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
+pub struct BenchProgress {
     /// Steps done.
     pub done: usize,
     /// Steps in all.
@@ -104,57 +95,30 @@ pub struct Measured {
     pub by_keys: Vec<Row>,
 }
 
-/// Why nothing was measured.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchError {
-    /// It does not load.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// There is no engine.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// Compiled code can't be kept.
-    #[error("failed to keep compiled code in `{path}`: {error}")]
-    Folder {
-        /// Where.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It does not serve a batch with these settings.
-    #[error("release policy \"{policy}\" can't be used: {refusal}")]
-    Refused {
-        /// Its name.
-        policy: String,
-        /// Why.
-        refusal: Refusal,
-    },
-}
-
-/// Measures a policy and the default one in turn. `extras` are for the policy alone; `folder` is where compiled code is kept
-/// meanwhile: empty, and the caller's to remove. `look` is told what comes next, and is asked between questions whether to go on:
+/// Measures a policy and the default one in turn. `parameters` are for the policy alone; `folder` is where compiled code is kept
+/// meanwhile: empty, and the caller's to remove. `go_on` is told what comes next, and is asked between questions whether to go on:
 /// once it says no, the rest is left out.
 pub fn bench(
     subject: &Subject<'_>,
-    extras: &Extras,
+    parameters: &Parameters,
     plan: &Plan,
     folder: &Path,
-    look: &dyn Fn(Option<Progress>) -> bool,
+    go_on: &dyn Fn(Option<BenchProgress>) -> bool,
 ) -> Result<Bench, BenchError> {
     let default = Subject { path: "(embedded default)", bytes: DEFAULT, budget: Budget::default() };
-    let none = Extras::default();
+    let none = Parameters::default();
     let steps = 4 + 2 * plan.rows().count();
     let done = Cell::new(0);
     let tell = |what: String| {
-        let progress = Progress { done: done.get(), steps, what };
+        let progress = BenchProgress { done: done.get(), steps, what };
         done.set(done.get() + 1);
-        look(Some(progress));
+        go_on(Some(progress));
     };
     tell(format!("loading {}", subject.path));
-    let mut policy = Measuring::begin(subject, extras, plan, &folder.join("policy"))?;
+    let mut policy = Measuring::begin(subject, parameters, plan, &folder.join("policy"))?;
     tell(format!("loading {}", default.path));
     let mut default = Measuring::begin(&default, &none, plan, &folder.join("default"))?;
-    let stopped = || !look(None);
+    let stopped = || !go_on(None);
     for (place, [calls, keys]) in plan.rows().enumerate() {
         for measuring in [&mut policy, &mut default] {
             tell(format!("{}: {calls} calls, {keys} keys", measuring.measured.identity));
@@ -177,7 +141,7 @@ pub fn bench(
 /// A policy that is being measured.
 struct Measuring<'a> {
     component: Component,
-    extras: &'a Extras,
+    parameters: &'a Parameters,
     measured: Measured,
     /// With how many calls and keys it failed.
     failed: Vec<[u32; 2]>,
@@ -186,23 +150,23 @@ struct Measuring<'a> {
 impl<'a> Measuring<'a> {
     fn begin(
         subject: &Subject<'_>,
-        extras: &'a Extras,
+        parameters: &'a Parameters,
         plan: &Plan,
         folder: &Path,
     ) -> Result<Self, BenchError> {
         let (component, mut loading) = load(subject, folder, plan.time)?;
         let identity = component.identity().clone();
-        let settings = extras.settings(&vec![plan.limit; plan.keys as usize]);
+        let settings = parameters.settings(&vec![plan.limit; plan.keys as usize]);
         let view = match component.instantiate(&settings, Arguments::default()) {
             Ok(policy) => policy.view(),
             Err(refusal) => {
                 return Err(BenchError::Refused { policy: identity.name, refusal });
             }
         };
-        loading.instance = instances(&component, extras, [plan.keys, plan.limit], plan.time);
+        loading.instance = instances(&component, parameters, [plan.keys, plan.limit], plan.time);
         let measured =
             Measured { identity, view, loading, by_calls: Vec::new(), by_keys: Vec::new() };
-        Ok(Self { component, extras, measured, failed: Vec::new() })
+        Ok(Self { component, parameters, measured, failed: Vec::new() })
     }
 
     fn row(&mut self, size: [u32; 3], time: Duration, stopped: &dyn Fn() -> bool) -> Row {
@@ -216,7 +180,7 @@ impl<'a> Measuring<'a> {
         if let Some(&[calls, keys]) = self.failed.iter().find(smaller) {
             return cut(Cut::AfterFault { calls, keys });
         }
-        let row = ask(&self.component, self.extras, size, time, stopped);
+        let row = ask(&self.component, self.parameters, size, time, stopped);
         if row.cost.is_err() {
             self.failed.push([calls, keys]);
         }
@@ -230,7 +194,7 @@ impl<'a> Measuring<'a> {
             return;
         };
         let keys = [plan.keys, plan.limit];
-        self.measured.loading.resident = resident(&self.component, self.extras, keys, memory);
+        self.measured.loading.resident = resident(&self.component, self.parameters, keys, memory);
     }
 }
 

@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-use jp_policy_core::policy::FaultKind;
+use jp_policy_core::policy::{FaultKind, Refusal};
 
 use super::*;
 
@@ -28,15 +28,15 @@ fn subject(bytes: &[u8]) -> Subject<'_> {
 
 fn measure(
     bytes: &[u8],
-    extras: &Extras,
-    look: &dyn Fn(Option<Progress>) -> bool,
+    parameters: &Parameters,
+    look: &dyn Fn(Option<BenchProgress>) -> bool,
 ) -> Result<Bench, BenchError> {
     let folder = tempfile::tempdir().expect("a folder");
-    bench(&subject(bytes), extras, &plan(), folder.path(), look)
+    bench(&subject(bytes), parameters, &plan(), folder.path(), look)
 }
 
 fn measured(bytes: &[u8]) -> Bench {
-    measure(bytes, &Extras::default(), &|_| true).expect("it can be measured")
+    measure(bytes, &Parameters::default(), &|_| true).expect("it can be measured")
 }
 
 /// Calls, keys, how many are shown and released of each row.
@@ -68,8 +68,8 @@ fn a_policy_and_the_default_one_are_asked_the_same() {
 
 #[test]
 fn it_is_given_its_fields_and_the_default_policy_is_not() {
-    let extras = Extras::read("f", "delay = \"1s\"", "o", "").expect("it is read");
-    let bench = measure(DELAY, &extras, &|_| true).expect("both take it");
+    let parameters = Parameters::read("f", "delay = \"1s\"", "o", "").expect("it is read");
+    let bench = measure(DELAY, &parameters, &|_| true).expect("both take it");
     assert_eq!(sizes(&bench.policy.by_calls)[1], (16, 4, 8, 8));
 }
 
@@ -97,12 +97,12 @@ fn an_error_is_a_fault_of_the_row() {
 
 #[test]
 fn a_refusal_is_told_before_anything_is_measured() {
-    let error = measure(REFUSES, &Extras::default(), &|_| true).expect_err("it refuses");
+    let error = measure(REFUSES, &Parameters::default(), &|_| true).expect_err("it refuses");
     let BenchError::Refused { policy, refusal: Refusal::Settings(problems) } = error else {
         panic!("{error}");
     };
     assert_eq!((policy.as_str(), problems.len()), ("configure-refuses", 2));
-    let error = measure(b"text", &Extras::default(), &|_| true).expect_err("it is a text");
+    let error = measure(b"text", &Parameters::default(), &|_| true).expect_err("it is a text");
     assert_eq!(
         error.to_string(),
         "`p.wasm` is no policy: it is a text file, expected a WebAssembly component"
@@ -112,14 +112,14 @@ fn a_refusal_is_told_before_anything_is_measured() {
 #[test]
 fn it_is_told_what_comes_next_and_stops_when_it_is_to() {
     let told = RefCell::new(Vec::new());
-    let look = |progress: Option<Progress>| {
+    let look = |progress: Option<BenchProgress>| {
         let mut told = told.borrow_mut();
         if let Some(progress) = progress {
             told.push((progress.done, progress.what));
         }
         told.len() < 4
     };
-    let bench = measure(DELAY, &Extras::default(), &look).expect("it can be measured");
+    let bench = measure(DELAY, &Parameters::default(), &look).expect("it can be measured");
     assert!(bench.stopped);
     let told = told.into_inner();
     let first: Vec<_> = told.iter().take(4).map(|(_, what)| what.as_str()).collect();

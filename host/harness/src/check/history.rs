@@ -1,11 +1,11 @@
-//! How a batch came to where it stands, and the scenario that lives through the same again.
+//! How a batch came to a position of the search, and the scenario that takes it there again.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use jp_policy_config::Config;
 use jp_policy_core::batch::{CallId, Instant};
 
-use super::batches::{Shape, label, tool};
+use super::shapes::{BatchShape, label, tool};
 use crate::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 
 /// Something that happens to a batch.
@@ -50,12 +50,12 @@ pub(super) struct Step {
 pub(super) type History = Option<Arc<Step>>;
 
 /// How long an execution goes on that nothing ends.
-const ON: Instant = 10_000_000_000;
+const FOREVER: Instant = 10_000_000_000;
 
 /// The scenario of a history that ended at this time.
 pub(super) fn scenario(
     history: &History,
-    shape: &Shape,
+    shape: &BatchShape,
     config: Config,
     until: Instant,
 ) -> Scenario {
@@ -65,11 +65,11 @@ pub(super) fn scenario(
         steps.push(this);
         step = this.before.as_ref();
     }
-    let mut tale = Tale::default();
+    let mut builder = ScenarioBuilder::default();
     for step in steps.into_iter().rev() {
-        tale.tell(step);
+        builder.apply(step);
     }
-    let calls = tale.calls.into_iter().map(|(id, call)| {
+    let calls = builder.calls.into_iter().map(|(id, call)| {
         let place = id as usize;
         call.spec(label(place), tool(shape.calls.get(place).copied().flatten()), id, until)
     });
@@ -78,20 +78,20 @@ pub(super) fn scenario(
         config: Ok(config),
         earlier: Vec::new(),
         calls: calls.collect(),
-        events: tale.events,
+        events: builder.events,
         complete: None,
         expect: Expect::default(),
     }
 }
 
 #[derive(Default)]
-struct Tale {
-    calls: BTreeMap<CallId, CallTale>,
+struct ScenarioBuilder {
+    calls: BTreeMap<CallId, CallBuilder>,
     events: Vec<ScenarioEvent>,
 }
 
 #[derive(Default)]
-struct CallTale {
+struct CallBuilder {
     arrives: Instant,
     approved: Vec<Instant>,
     rejected: Option<Instant>,
@@ -106,8 +106,8 @@ struct CallTale {
     stops: bool,
 }
 
-impl Tale {
-    fn tell(&mut self, step: &Step) {
+impl ScenarioBuilder {
+    fn apply(&mut self, step: &Step) {
         let at = step.at;
         match step.action {
             Action::Arrive(call) => self.call(call).arrives = at,
@@ -141,7 +141,7 @@ impl Tale {
         }
         for &call in &step.released {
             let call = self.call(call);
-            // What runs on as nobody's since a restart has its behaviour already, or never had another.
+            // A run that was detached by a restart has its behaviour already, or never had another.
             call.on(at);
             call.runs.push(Behaviour { phases: Vec::new(), fails: false });
             call.since = Some(at);
@@ -157,15 +157,15 @@ impl Tale {
         }
     }
 
-    fn call(&mut self, call: CallId) -> &mut CallTale {
+    fn call(&mut self, call: CallId) -> &mut CallBuilder {
         self.calls.entry(call).or_default()
     }
 }
 
-impl CallTale {
+impl CallBuilder {
     fn phase(&mut self, at: Instant, asks: bool, fails: bool) {
         if let (Some(since), Some(run)) = (self.since.take(), self.runs.last_mut()) {
-            run.phases.push(Phase { takes: at - since, asks });
+            run.phases.push(Phase { takes: at.saturating_sub(since), asks });
             run.fails = fails;
         }
     }
@@ -173,18 +173,18 @@ impl CallTale {
     /// The run that runs goes on for longer than anybody looks.
     fn on(&mut self, until: Instant) {
         if let Some(since) = self.since {
-            self.phase(since.max(until) + ON, false, false);
+            self.phase(since.max(until).saturating_add(FOREVER), false, false);
         } else if let Some(run) = self.runs.last_mut()
             && run.phases.last().is_some_and(|phase| phase.asks)
         {
-            run.phases.push(Phase { takes: ON, asks: false });
+            run.phases.push(Phase { takes: FOREVER, asks: false });
         }
     }
 
     fn spec(mut self, label: String, tool: String, parent: u32, until: Instant) -> CallSpec {
         self.on(until);
         if self.stops {
-            self.gone.push(until + ON);
+            self.gone.push(until.saturating_add(FOREVER));
         }
         let decision = match self.rejected {
             Some(at) => PersonEvent::NotRun(at),
@@ -208,5 +208,30 @@ impl CallTale {
             reviewed: None,
             gone: self.gone,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wake-up may be set for the end of time, and what happens then has no room behind it.
+    #[test]
+    fn a_history_that_ends_with_time_itself_has_a_scenario() {
+        let end = Instant::MAX;
+        let steps = [
+            (0, Action::Arrive(0), vec![]),
+            (0, Action::Approve(0), vec![]),
+            (0, Action::Decide, vec![0]),
+            (end, Action::Restart, vec![]),
+        ];
+        let history = steps.into_iter().fold(None, |before, (at, action, released)| {
+            Some(Arc::new(Step { at, action, released, before }))
+        });
+        let shape = BatchShape { calls: vec![None], limits: vec![] };
+        let scenario = scenario(&history, &shape, Config::default(), end);
+        let call = &scenario.calls[0];
+        assert_eq!(call.runs[0].phases, [Phase { takes: end, asks: false }]);
+        assert_eq!(call.gone, [end]);
     }
 }

@@ -15,13 +15,14 @@ use smallvec::SmallVec;
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
 use super::{
-    CheckError, Plan, Progress, Refutation,
-    batches::{self, Shape},
     history::{self, Action, History, Step},
-    not_configured,
-    standard::Standard,
+    invariants::Invariants,
+    plan::Plan,
+    progress::CheckProgress,
+    purity::SharedPolicy,
+    report::{CheckError, Refutation, not_configured},
+    shapes::{self, BatchShape},
     violation::Violation,
-    witness::Shared,
 };
 
 /// Between two instants at which something happens.
@@ -31,17 +32,17 @@ const SECOND: Instant = 1_000_000_000;
 pub(super) fn search(
     factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
-    shape: &Shape,
-    progress: &Arc<Progress>,
+    shape: &BatchShape,
+    progress: &Arc<CheckProgress>,
 ) -> Result<Option<Refutation>, CheckError> {
     let name = factory.identity().name.clone();
-    let config = batches::config(plan, &name, &shape.limits)?;
+    let config = shapes::config(plan, &name, &shape.limits)?;
     let settings = config.settings();
     let fresh = {
         let (factory, settings) = (factory.clone(), settings.clone());
         Box::new(move || factory.instantiate(&settings, Arguments::default()))
     };
-    let policy = match Shared::new(fresh) {
+    let policy = match SharedPolicy::new(fresh) {
         Ok(policy) => policy,
         Err(refusal) => {
             let violation = not_configured(refusal, plan, &name)?;
@@ -55,12 +56,12 @@ pub(super) fn search(
         Scheduler::new(&settings, identity, Box::new(policy.clone()), options, Carried::default());
     let tools = shape.calls.iter().map(|key| {
         config
-            .tool_index(&batches::tool(*key))
+            .tool_index(&shapes::tool(*key))
             .expect("the configuration has the tools of its batches")
     });
-    let batches = Arc::new(Batches {
+    let search = Arc::new(Search {
         tools: tools.collect(),
-        standard: Standard { rules: plan.rules, policy: policy.clone() },
+        invariants: Invariants { rules: plan.rules, policy: policy.clone() },
         timed: shape.calls.len() <= plan.timed,
         policy,
         slept: Mutex::default(),
@@ -68,7 +69,7 @@ pub(super) fn search(
         progress: progress.clone(),
     });
     let first = Position {
-        timed: batches.timed,
+        timed: search.timed,
         scheduler,
         now: 0,
         decided: false,
@@ -82,14 +83,14 @@ pub(super) fn search(
         step: None,
         history: OnceLock::new(),
     };
-    let start = Start { batches: batches.clone(), first: Mutex::new(first) };
+    let model = SearchModel { search: search.clone(), first: Mutex::new(first) };
     // One property: what makes a position wrong is kept beside, with the history that led there.
-    let checker = start.checker().finish_when(HasDiscoveries::Any).spawn_bfs().join();
+    let checker = model.checker().finish_when(HasDiscoveries::Any).spawn_bfs().join();
     progress.states.fetch_add(checker.unique_state_count(), Ordering::Relaxed);
     progress.steps.fetch_add(checker.state_count(), Ordering::Relaxed);
-    progress.decisions.fetch_add(batches.policy.decisions(), Ordering::Relaxed);
+    progress.decisions.fetch_add(search.policy.decisions(), Ordering::Relaxed);
     drop(checker);
-    let found = batches.found.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let found = search.found.lock().unwrap_or_else(PoisonError::into_inner).take();
     Ok(found.map(|(violation, history)| {
         let until = violation.at().unwrap_or(0);
         let scenario = history::scenario(&history, shape, config, until);
@@ -98,23 +99,23 @@ pub(super) fn search(
 }
 
 /// All batches of one kind.
-struct Batches {
+struct Search {
     /// The tool of each call.
     tools: Vec<u32>,
     /// Whether times tell positions apart.
     timed: bool,
-    policy: Shared,
-    standard: Standard,
+    policy: SharedPolicy,
+    invariants: Invariants,
     /// Hashes of the positions from which it was tried whether the policy's wake-ups lead anywhere.
     slept: Mutex<HashSet<u64>>,
     /// What went wrong first.
     found: Mutex<Option<(Violation, History)>>,
-    progress: Arc<Progress>,
+    progress: Arc<CheckProgress>,
 }
 
 /// The search from the empty batch on.
-struct Start {
-    batches: Arc<Batches>,
+struct SearchModel {
+    search: Arc<Search>,
     /// Behind a lock, since a policy may be asked by one thread at a time only.
     first: Mutex<Position>,
 }
@@ -146,11 +147,11 @@ struct Position {
     before: History,
     /// What came then: when, what, and the calls that were started by it.
     step: Option<(Instant, Action, Vec<CallId>)>,
-    /// Both joined, once somebody wants it: most positions are known already, and nobody does.
+    /// Both joined, made when it is first needed: most positions are known already, and need none.
     history: OnceLock<History>,
 }
 
-impl Model for Start {
+impl Model for SearchModel {
     type State = Position;
     type Action = Action;
 
@@ -159,14 +160,14 @@ impl Model for Start {
     }
 
     fn actions(&self, position: &Position, actions: &mut Vec<Action>) {
-        if !position.wrong && !self.batches.progress.over() {
-            position.actions(self.batches.tools.len(), actions);
+        if !position.wrong && !self.search.progress.is_over() {
+            position.actions(self.search.tools.len(), actions);
         }
     }
 
     fn next_state(&self, position: &Position, action: Action) -> Option<Position> {
         let mut next = position.clone();
-        next.take(&self.batches, action);
+        next.take(&self.search, action);
         Some(next)
     }
 
@@ -175,10 +176,10 @@ impl Model for Start {
     }
 }
 
-impl Batches {
+impl Search {
     /// Whether a policy that waits for its own wake-ups alone ever releases something, once for each kind of position.
     fn sleep(&self, scheduler: &Scheduler, now: Instant) -> Option<Violation> {
-        if !Standard::waits_for_itself(scheduler) {
+        if !Invariants::waits_for_itself(scheduler) {
             return None;
         }
         let mut state = DefaultHasher::new();
@@ -201,7 +202,7 @@ impl Batches {
                     _ => {}
                 }
             }
-            if let Some(violation) = Standard::starves(&sleeper, now, wakes) {
+            if let Some(violation) = Invariants::starves(&sleeper, now, wakes) {
                 return Some(violation);
             }
         }
@@ -281,7 +282,7 @@ impl Position {
     }
 
     /// Lets it happen.
-    fn take(&mut self, batches: &Batches, action: Action) {
+    fn take(&mut self, search: &Search, action: Action) {
         match action {
             Action::Decide => {}
             Action::Wake => {
@@ -292,10 +293,10 @@ impl Position {
         }
         self.last = rank(action);
         let now = self.now;
-        let mut outcome = Outcome::default();
+        let mut effects = StepEffects::default();
         match action {
             Action::Arrive(call) => {
-                self.scheduler.submit(now, batches.tools[call as usize], call);
+                self.scheduler.submit(now, search.tools[call as usize], call);
             }
             Action::Approve(call) => {
                 self.scheduler.approve(now, call);
@@ -329,16 +330,16 @@ impl Position {
                 self.scheduler.restart(now);
             }
             Action::Wake => {}
-            Action::Decide => self.decide(batches, &mut outcome),
+            Action::Decide => self.decide(search, &mut effects),
         }
         // At an instant at which nothing has happened that the policy is asked about, nothing else has to.
         self.decided = action == Action::Decide || !self.scheduler.is_due();
-        self.drain(&mut outcome);
-        let Outcome { released, violation } = outcome;
+        self.drain(&mut effects);
+        let StepEffects { released, violation } = effects;
         self.step = Some((now, action, released));
         if let Some(violation) = violation {
             self.wrong = true;
-            let mut found = batches.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut found = search.found.lock().unwrap_or_else(PoisonError::into_inner);
             found.get_or_insert_with(|| (violation, self.history()));
         }
     }
@@ -375,34 +376,34 @@ impl Position {
         }
     }
 
-    fn decide(&mut self, batches: &Batches, outcome: &mut Outcome) {
+    fn decide(&mut self, search: &Search, effects: &mut StepEffects) {
         let now = self.now;
-        self.scheduler.lend(Box::new(batches.policy.clone()));
+        self.scheduler.lend(Box::new(search.policy.clone()));
         while let Some(question) = self.scheduler.poll_question(now) {
             self.scheduler.answer(now, question.ask());
-            self.drain(outcome);
+            self.drain(effects);
         }
-        if outcome.violation.is_none() {
-            outcome.violation = batches
-                .standard
+        if effects.violation.is_none() {
+            effects.violation = search
+                .invariants
                 .judge(&self.scheduler, now)
-                .or_else(|| batches.sleep(&self.scheduler, now));
+                .or_else(|| search.sleep(&self.scheduler, now));
         }
     }
 
     /// Does what the scheduler's events say; a result needs no review.
-    fn drain(&mut self, outcome: &mut Outcome) {
+    fn drain(&mut self, effects: &mut StepEffects) {
         while let Some(event) = self.scheduler.poll_event() {
             match event.kind {
                 EventKind::Released(call, execution) => {
                     if !self.started && self.scheduler.batch().pending() > 0 {
-                        outcome.violation = Some(Violation::Barrier { at: event.at, call });
+                        effects.violation = Some(Violation::Barrier { at: event.at, call });
                     }
                     self.started = true;
                     // In the order of the calls, so that the order of their starts tells no positions apart.
                     let place = self.live.partition_point(|live| live.call <= call);
                     self.live.insert(place, Live { execution, call, stops: false });
-                    outcome.released.push(call);
+                    effects.released.push(call);
                 }
                 EventKind::Stop(execution) => {
                     let stopped = self.live.iter_mut().find(|live| live.execution == execution);
@@ -416,7 +417,7 @@ impl Position {
                         self.scheduler.respond(self.now, call);
                     }
                 }
-                EventKind::Fault(fault) => outcome.violation = Some(Violation::Fault(fault)),
+                EventKind::Fault(fault) => effects.violation = Some(Violation::Fault(fault)),
                 _ => {}
             }
         }
@@ -425,7 +426,7 @@ impl Position {
 
 /// What came of an action.
 #[derive(Default)]
-struct Outcome {
+struct StepEffects {
     released: Vec<CallId>,
     violation: Option<Violation>,
 }

@@ -19,8 +19,13 @@ use proptest::{
 };
 
 use super::{
-    CheckError, Plan, Progress, Refutation, batches, not_configured, standard::Standard,
-    violation::Violation, witness::Shared,
+    invariants::Invariants,
+    plan::Plan,
+    progress::CheckProgress,
+    purity::SharedPolicy,
+    report::{CheckError, Refutation, not_configured},
+    shapes,
+    violation::Violation,
 };
 use crate::{
     Behaviour, CallSpec, Expect, Observer, PersonEvent, Phase, Scenario, ScenarioEvent, Setup,
@@ -106,8 +111,8 @@ impl RandomBatch {
             let asks = call.asks.map(|(takes, _)| Phase { takes: takes * MS, asks: true });
             let last = Phase { takes: call.takes * MS, asks: false };
             CallSpec {
-                label: batches::label(place),
-                tool: batches::tool(key),
+                label: shapes::label(place),
+                tool: shapes::tool(key),
                 parent: u32::try_from(place).unwrap_or(u32::MAX),
                 arguments: "{}".to_owned(),
                 arrives,
@@ -131,7 +136,7 @@ impl RandomBatch {
         let restart = self.restart.map(|at| ScenarioEvent::Restart(at * MS));
         Ok(Scenario {
             title: String::new(),
-            config: Ok(batches::config(plan, name, &self.limits)?),
+            config: Ok(shapes::config(plan, name, &self.limits)?),
             earlier: Vec::new(),
             calls,
             events: cancel.into_iter().chain(restart).collect(),
@@ -145,7 +150,7 @@ impl RandomBatch {
 pub(super) fn random(
     factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
-    progress: &Arc<Progress>,
+    progress: &Arc<CheckProgress>,
 ) -> Result<Option<Refutation>, CheckError> {
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&plan.seed.to_le_bytes());
@@ -159,7 +164,7 @@ pub(super) fn random(
     let stuck = RefCell::new(None);
     let failed = RefCell::new(false);
     let result = TestRunner::new_with_rng(config, rng).run(&batches(), |batch| {
-        if progress.over() || stuck.borrow().is_some() {
+        if progress.is_over() || stuck.borrow().is_some() {
             return Ok(());
         }
         let tried = try_out(factory, plan, &batch, progress);
@@ -194,7 +199,7 @@ fn try_out(
     factory: &Arc<dyn PolicyFactory>,
     plan: &Plan,
     batch: &RandomBatch,
-    progress: &Progress,
+    progress: &CheckProgress,
 ) -> Result<Option<Violation>, CheckError> {
     let scenario = batch.scenario(plan, &factory.identity().name)?;
     let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
@@ -202,7 +207,7 @@ fn try_out(
         let factory = factory.clone();
         Box::new(move || factory.instantiate(&settings, Arguments::default()))
     };
-    let policy = match Shared::new(fresh) {
+    let policy = match SharedPolicy::new(fresh) {
         Ok(policy) => policy,
         Err(refusal) => {
             return not_configured(refusal, plan, &factory.identity().name).map(Some);
@@ -210,8 +215,8 @@ fn try_out(
     };
     let identity = factory.identity().clone();
     let watched = Watched { identity, policy: policy.clone() };
-    let standard = Standard { rules: plan.rules, policy: policy.clone() };
-    let mut judge = Judge { standard, wakes: 0, violation: None };
+    let invariants = Invariants { rules: plan.rules, policy: policy.clone() };
+    let mut judge = Judge { invariants, wakes: 0, violation: None };
     let setup = Setup { observer: Some(&mut judge), ..Setup::default() };
     let simulated = simulate_with(&scenario, &watched, setup);
     progress.decisions.fetch_add(policy.decisions(), Ordering::Relaxed);
@@ -226,9 +231,9 @@ fn try_out(
     }
 }
 
-/// Holds the policy to its standard while a batch is lived through.
+/// Holds the policy to its invariants while a batch is lived through.
 struct Judge {
-    standard: Standard,
+    invariants: Invariants,
     /// Answers in a row that released nothing while nothing ran and nobody was asked: each followed a wake-up.
     wakes: u32,
     violation: Option<Violation>,
@@ -236,11 +241,11 @@ struct Judge {
 
 impl Observer for Judge {
     fn decided(&mut self, now: Instant, scheduler: &Scheduler) -> ControlFlow<()> {
-        self.wakes = if Standard::waits_for_itself(scheduler) { self.wakes + 1 } else { 0 };
+        self.wakes = if Invariants::waits_for_itself(scheduler) { self.wakes + 1 } else { 0 };
         self.violation = self
-            .standard
+            .invariants
             .judge(scheduler, now)
-            .or_else(|| Standard::starves(scheduler, now, self.wakes));
+            .or_else(|| Invariants::starves(scheduler, now, self.wakes));
         if self.violation.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -248,7 +253,7 @@ impl Observer for Judge {
 /// Hands out the one watched policy.
 struct Watched {
     identity: Identity,
-    policy: Shared,
+    policy: SharedPolicy,
 }
 
 impl PolicyFactory for Watched {

@@ -9,7 +9,7 @@ use jp_policy_core::{
 use jp_policy_guest::Decision;
 use jp_policy_report::seconds;
 
-use super::batches::label;
+use super::shapes::label;
 
 /// What a policy did that it must not do.
 #[derive(Debug, Clone)]

@@ -7,8 +7,8 @@ use jp_policy_core::{
     policy::PolicyFactory as _,
     text::{clean, clean_path},
 };
-use jp_policy_harness::{check::Report, suite::Tested};
-use jp_policy_report::timeline::duration;
+use jp_policy_harness::{check::Report, suite::TestResult};
+use jp_policy_report::text::duration;
 use jp_policy_wasm::Component;
 
 use super::{
@@ -52,7 +52,7 @@ pub(super) fn scenarios_result(trial: &Trial) -> String {
     if trial.scenarios.is_empty() {
         return "none".to_owned();
     }
-    let failed = trial.scenarios.iter().filter(|tested| !Tested::passed(tested)).count();
+    let failed = trial.scenarios.iter().filter(|tested| !TestResult::passed(tested)).count();
     format!("{} passed, {failed} failed", trial.scenarios.len() - failed)
 }
 

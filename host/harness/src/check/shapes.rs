@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use jp_policy_config::{Config, ConfigError, Source, node::Entry};
 
-use super::Plan;
+use super::plan::Plan;
 use crate::toml::{key as bare, quoted, value};
 
 /// A kind of batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct BatchShape {
     /// The key of each call in written order.
     pub(super) calls: Vec<Option<usize>>,
     /// The limit of each key.
@@ -31,7 +31,7 @@ pub(super) fn tool(key: Option<usize>) -> String {
 }
 
 /// All kinds up to the plan's bound, smallest first. Of two that differ in nothing but the names of their keys, one.
-pub(super) fn shapes(plan: &Plan) -> Vec<Shape> {
+pub(super) fn shapes(plan: &Plan) -> Vec<BatchShape> {
     let mut shapes = Vec::new();
     for calls in 1..=plan.calls {
         let mut words = Vec::new();
@@ -47,7 +47,9 @@ pub(super) fn shapes(plan: &Plan) -> Vec<Shape> {
                     })
                     .collect();
             }
-            shapes.extend(limits.into_iter().map(|limits| Shape { calls: calls.clone(), limits }));
+            shapes.extend(
+                limits.into_iter().map(|limits| BatchShape { calls: calls.clone(), limits }),
+            );
         }
     }
     shapes
@@ -75,7 +77,7 @@ fn spell(
 /// The configuration of a batch with these keys.
 pub(super) fn config(plan: &Plan, name: &str, limits: &[u32]) -> Result<Config, ConfigError> {
     let mut text = String::new();
-    let (fields, options) = plan.extras.tables();
+    let (fields, options) = plan.parameters.tables();
     let entry =
         |(name, entry): (&String, &Entry)| format!("{} = {}", bare(name), value(&entry.node.value));
     let fields: Vec<String> = fields.iter().map(entry).collect();

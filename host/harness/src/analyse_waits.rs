@@ -1,19 +1,22 @@
-//! Why the calls of a scenario wait: it is lived through, and what happened is accounted for.
+//! Why the calls of a scenario wait: it is simulated, and its events are analysed.
 
 use jp_policy_core::{
     policy::{Arguments, PolicyFactory},
     scheduler::Event,
 };
-use jp_policy_report::{Account, Lived};
+use jp_policy_report::{BatchHistory, WaitAnalysis};
 
 use super::{
     scenario::Scenario,
     simulate::{Observer, Setup, SimulateError, simulate_with},
 };
 
-/// The account of a scenario that is lived through under a policy.
-pub fn account(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Account, SimulateError> {
-    let mut events = Events::default();
+/// Simulates a scenario under a policy, and analyses why its calls waited.
+pub fn analyse_waits(
+    scenario: &Scenario,
+    factory: &dyn PolicyFactory,
+) -> Result<WaitAnalysis, SimulateError> {
+    let mut events = EventCollector::default();
     let setup = Setup { observer: Some(&mut events), ..Setup::default() };
     let record = simulate_with(scenario, factory, setup)?.record;
     let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
@@ -21,7 +24,7 @@ pub fn account(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Accou
     for call in &scenario.calls {
         arguments.push_text(&call.arguments);
     }
-    Ok(Account::of_lived(Lived {
+    Ok(WaitAnalysis::of_history(BatchHistory {
         events: events.0,
         earlier: scenario.earlier.iter().map(|earlier| earlier.key.clone()).collect(),
         complete: scenario.complete,
@@ -32,11 +35,11 @@ pub fn account(scenario: &Scenario, factory: &dyn PolicyFactory) -> Result<Accou
     }))
 }
 
-/// Collects what happens in a simulation.
+/// Collects the events of a simulation.
 #[derive(Default)]
-struct Events(Vec<Event>);
+struct EventCollector(Vec<Event>);
 
-impl Observer for Events {
+impl Observer for EventCollector {
     fn event(&mut self, event: &Event) {
         self.0.push(event.clone());
     }

@@ -1,4 +1,4 @@
-//! Holds a component against a version of the contract before it is instantiated, and says all that keeps it from fitting.
+//! Compares the imports and exports of a component with a version of the contract before it is instantiated, and lists all differences.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use wasmtime::{
     },
 };
 
-use super::state::State;
+use super::state::HostState;
 
 /// An interface that a component has to export.
 pub(super) struct Interface {
@@ -22,12 +22,12 @@ pub(super) struct Interface {
 pub(super) struct Function {
     pub(super) name: &'static str,
     /// Whether a function of the component has the signature that the host calls.
-    pub(super) fits: fn(&types::Component, &ComponentFunc) -> bool,
+    pub(super) has_signature: fn(&types::Component, &ComponentFunc) -> bool,
 }
 
 /// All that keeps a component from being a policy of one version of the contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Misfit {
+pub struct Incompatibility {
     /// What it imports and the host does not have, by name.
     pub missing_imports: Vec<String>,
     /// What it does not export and the host needs, by name.
@@ -42,15 +42,15 @@ pub struct Misfit {
     pub hints: Vec<String>,
 }
 
-impl Misfit {
-    fn is_fit(&self) -> bool {
+impl Incompatibility {
+    fn is_empty(&self) -> bool {
         self.missing_imports.is_empty()
             && self.missing_exports.is_empty()
             && self.mismatches.is_empty()
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for Incompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.versions.is_empty() {
             write!(
@@ -78,50 +78,50 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Compares names and signatures; `linked` is what linking says, which compares the types of imports.
-pub(super) fn fit(
+/// Compares names and signatures of imports and exports. `linked` is the result of linking, which compares the types of imports.
+pub(super) fn link(
     engine: &Engine,
     component: &Component,
     imports: &[&str],
     exports: &[Interface],
-    linked: wasmtime::Result<InstancePre<State>>,
-) -> Result<InstancePre<State>, Box<Misfit>> {
-    let mut misfit = Box::<Misfit>::default();
+    linked: wasmtime::Result<InstancePre<HostState>>,
+) -> Result<InstancePre<HostState>, Box<Incompatibility>> {
+    let mut found = Box::<Incompatibility>::default();
     let component_type = component.component_type();
     for (name, _) in component_type.imports(engine) {
         if !imports.contains(&name) {
-            misfit.missing_imports.push(name.to_owned());
+            found.missing_imports.push(name.to_owned());
         }
     }
     for interface in exports {
-        let Some(found) = component_type.get_export(engine, interface.name) else {
-            misfit.missing_exports.push(interface.name.to_owned());
+        let Some(export) = component_type.get_export(engine, interface.name) else {
+            found.missing_exports.push(interface.name.to_owned());
             continue;
         };
-        let ComponentItem::ComponentInstance(instance) = found.ty else {
-            misfit.mismatches.push(format!("{}: is no interface", interface.name));
+        let ComponentItem::ComponentInstance(instance) = export.ty else {
+            found.mismatches.push(format!("{}: is no interface", interface.name));
             continue;
         };
         for function in interface.functions {
             let name = format!("{}#{}", interface.name, function.name);
-            match instance.get_export(engine, function.name).map(|found| found.ty) {
-                Some(ComponentItem::ComponentFunc(found))
-                    if (function.fits)(&component_type, &found) => {}
-                Some(ComponentItem::ComponentFunc(found)) => {
-                    misfit.mismatches.push(format!("{name}: {}", signature(&found)));
+            match instance.get_export(engine, function.name).map(|export| export.ty) {
+                Some(ComponentItem::ComponentFunc(actual))
+                    if (function.has_signature)(&component_type, &actual) => {}
+                Some(ComponentItem::ComponentFunc(actual)) => {
+                    found.mismatches.push(format!("{name}: {}", signature(&actual)));
                 }
-                Some(_) => misfit.mismatches.push(format!("{name}: is no function")),
-                None => misfit.missing_exports.push(name),
+                Some(_) => found.mismatches.push(format!("{name}: is no function")),
+                None => found.missing_exports.push(name),
             }
         }
     }
     match linked {
-        Ok(linked) if misfit.is_fit() => return Ok(linked),
-        Err(error) if misfit.is_fit() => misfit.mismatches.push(format!("{error:#}")),
+        Ok(linked) if found.is_empty() => return Ok(linked),
+        Err(error) if found.is_empty() => found.mismatches.push(format!("{error:#}")),
         _ => {}
     }
-    misfit.versions = versions(component_type.exports(engine).map(|(name, _)| name));
-    Err(misfit)
+    found.versions = versions(component_type.exports(engine).map(|(name, _)| name));
+    Err(found)
 }
 
 /// The versions of `jp:plugin` among the names of exports.
@@ -190,8 +190,8 @@ fn show(ty: &Type, depth: usize) -> String {
     }
 }
 
-/// How each toolchain builds without WASI, by what its components say of themselves.
-const CURES: &[(&str, &str)] = &[
+/// How each toolchain builds without WASI, by a text that its components contain.
+const WASI_HINTS: &[(&str, &str)] = &[
     ("componentize-py", "Python: build with `componentize-py ... componentize --stub-wasi`"),
     ("componentize-qjs", "JavaScript: build with `componentize-qjs --stub-wasi`"),
     (
@@ -226,28 +226,28 @@ pub(super) fn is_wasi(import: &str) -> bool {
 }
 
 /// Why there is no WASI, and how the component's toolchain builds without it, as far as it can be told from its bytes.
-pub(super) fn without_wasi(bytes: &[u8]) -> [String; 2] {
+pub(super) fn wasi_hints(bytes: &[u8]) -> [String; 2] {
     let said = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
-    let cure = match CURES.iter().find(|(needle, _)| said(needle)) {
-        Some((_, cure)) => (*cure).to_owned(),
+    let hint = match WASI_HINTS.iter().find(|(needle, _)| said(needle)) {
+        Some((_, hint)) => (*hint).to_owned(),
         None => {
-            let mut cures: Vec<&str> = CURES.iter().map(|(_, cure)| *cure).collect();
-            cures.dedup();
-            cures.join("\n  ")
+            let mut hints: Vec<&str> = WASI_HINTS.iter().map(|(_, hint)| *hint).collect();
+            hints.dedup();
+            hints.join("\n  ")
         }
     };
     let why =
         "a policy has no file, network, clock, environment or random number, so WASI is not there";
-    [why.to_owned(), cure]
+    [why.to_owned(), hint]
 }
 
-impl Misfit {
+impl Incompatibility {
     /// Adds what to do, from what is known of the component.
     pub(super) fn with_hints(mut self, bytes: &[u8], known: &[&str]) -> Self {
         self.known = known.iter().map(ToString::to_string).collect();
         self.versions.retain(|version| !known.contains(&version.as_str()));
         if self.missing_imports.iter().any(|name| is_wasi(name)) {
-            self.hints.extend(without_wasi(bytes));
+            self.hints.extend(wasi_hints(bytes));
         }
         if !self.versions.is_empty() {
             self.hints.push(

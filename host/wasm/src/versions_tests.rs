@@ -1,7 +1,9 @@
 //! The host keeps old versions of the contract: proved with an older one that is invented here.
 
 use jp_policy_core::policy::{Arguments, PolicyFactory as _};
-use jp_policy_guest::{self as own, Key, Settings, State as CallState, Tool};
+use jp_policy_guest::{
+    self as own, Batch, CallId, Decision, Key, Problem, Settings, State as CallState, Tool, View,
+};
 use wasmtime::{
     Engine as Wasmtime, Store,
     component::{Component as Compiled, Instance, InstancePre, Linker, TypedFunc},
@@ -12,7 +14,10 @@ use wit_parser::Resolve;
 use super::*;
 use crate::{
     Budget, Component, Engine,
-    fit::{Function, Interface, fit},
+    compat::{Function, Incompatibility, Interface, link},
+    contract::Exports,
+    state::HostState,
+    v0_1,
 };
 
 /// It knew no keys, no configuration and no clock: which calls wait, in written order, and how many run.
@@ -37,7 +42,7 @@ const EXPORTS: &[Interface] = &[Interface {
     name: "jp:plugin/release-policy@0.0.1",
     functions: &[Function {
         name: "release",
-        fits: |component, function| {
+        has_signature: |component, function| {
             function.typecheck::<(Vec<u32>, u32), (Vec<u32>,)>(&component.instance_type()).is_ok()
         },
     }],
@@ -54,19 +59,19 @@ impl Contract for V0_0_1 {
         &[]
     }
 
-    fn fit(
+    fn link(
         &self,
         engine: &Wasmtime,
         component: &Compiled,
-    ) -> Result<InstancePre<State>, Box<Misfit>> {
-        fit(engine, component, &[], EXPORTS, Linker::new(engine).instantiate_pre(component))
+    ) -> Result<InstancePre<HostState>, Box<Incompatibility>> {
+        link(engine, component, &[], EXPORTS, Linker::new(engine).instantiate_pre(component))
     }
 
     fn bind(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         instance: Instance,
-    ) -> wasmtime::Result<Box<dyn World>> {
+    ) -> wasmtime::Result<Box<dyn Exports>> {
         let interface = instance.get_export_index(&mut *store, None, EXPORTS[0].name);
         let function = instance.get_export_index(&mut *store, interface.as_ref(), "release");
         let function = function.ok_or_else(|| wasmtime::format_err!("checked before"))?;
@@ -76,14 +81,14 @@ impl Contract for V0_0_1 {
 
 struct Old(TypedFunc<(Vec<u32>, u32), (Vec<u32>,)>);
 
-impl World for Old {
-    fn name(&self, _: &mut Store<State>) -> wasmtime::Result<String> {
+impl Exports for Old {
+    fn name(&self, _: &mut Store<HostState>) -> wasmtime::Result<String> {
         Ok("of old".to_owned())
     }
 
     fn configure(
         &self,
-        _: &mut Store<State>,
+        _: &mut Store<HostState>,
         settings: &Settings,
     ) -> wasmtime::Result<Result<View, Vec<Problem>>> {
         Ok(settings.refuse_all().map(|()| View::Front))
@@ -91,7 +96,7 @@ impl World for Old {
 
     fn release(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<HostState>,
         batch: &Batch,
     ) -> wasmtime::Result<Result<Decision, String>> {
         let parked = batch.calls.iter().filter(|call| call.state == CallState::Parked);
@@ -104,7 +109,7 @@ impl World for Old {
         false
     }
 
-    fn explain(&self, _: &mut Store<State>, _: &Batch, _: CallId) -> wasmtime::Result<String> {
+    fn explain(&self, _: &mut Store<HostState>, _: &Batch, _: CallId) -> wasmtime::Result<String> {
         Ok(String::new())
     }
 }

@@ -1,4 +1,5 @@
-//! Weighs a component before it is compiled: compiling has no budget of its own, and a small file can make it take minutes.
+//! Estimates what compiling a component costs before it is compiled: the compiler has no budget of its own, and a small file can
+//! make it take minutes.
 
 use wasmparser::{Operator, Parser, Payload};
 
@@ -6,20 +7,20 @@ use wasmparser::{Operator, Parser, Payload};
 ///
 /// 1,000 of each (a million) compile in a fraction of a second; 10,000 of each take minutes and gigabytes. The interpreter loops of
 /// scripting guests have some 1,000 locals in a few thousand blocks.
-const WEIGHT: u64 = 20_000_000;
+const MAX_COST: u64 = 20_000_000;
 
-/// The weight of the heaviest function, if it is more than a policy may have. What can't be parsed weighs nothing: the compiler
-/// says better why.
-pub(super) fn too_heavy(component: &[u8]) -> Option<u64> {
+/// The cost of the first function that costs more than [`MAX_COST`], in blocks times locals. What can't be parsed costs nothing: the
+/// compiler reports it better.
+pub(super) fn excessive(component: &[u8]) -> Option<u64> {
     let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
     let functions = payloads.filter_map(|payload| match payload {
         Payload::CodeSectionEntry(body) => Some(body),
         _ => None,
     });
-    functions.map(|body| weight(&body).unwrap_or(0)).find(|weight| *weight > WEIGHT)
+    functions.map(|body| cost(&body).unwrap_or(0)).find(|cost| *cost > MAX_COST)
 }
 
-fn weight(body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<u64> {
+fn cost(body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<u64> {
     let mut locals = 0;
     for group in body.get_locals_reader()? {
         locals += u64::from(group?.0);
@@ -41,6 +42,7 @@ fn weight(body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DEFAULT;
 
     /// A module of one function with this many locals, and as many blocks that use them.
     fn bomb(n: usize) -> Vec<u8> {
@@ -52,9 +54,9 @@ mod tests {
 
     #[test]
     fn a_function_that_would_take_minutes_is_found() {
-        assert_eq!(too_heavy(&bomb(1_000)), None);
-        assert_eq!(too_heavy(&bomb(10_000)), Some(200_000_000));
-        assert_eq!(too_heavy(crate::DEFAULT), None);
-        assert_eq!(too_heavy(b"\0asm garbage"), None);
+        assert_eq!(excessive(&bomb(1_000)), None);
+        assert_eq!(excessive(&bomb(10_000)), Some(200_000_000));
+        assert_eq!(excessive(DEFAULT), None);
+        assert_eq!(excessive(b"\0asm garbage"), None);
     }
 }

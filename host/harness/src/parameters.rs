@@ -15,21 +15,21 @@ use jp_policy_guest::{Field, Key, KeyIndex, Problem, Settings, Tool};
 /// Both are TOML as it would stand in a configuration, and know where it was written, so that what is refused can be shown there.
 ///
 /// ```
-/// use jp_policy_harness::Extras;
+/// use jp_policy_harness::Parameters;
 ///
-/// let extras = Extras::read("--fields", "delay = \"1s\"", "--options", "")?;
-/// let settings = extras.settings(&[1, 4]);
+/// let parameters = Parameters::read("--fields", "delay = \"1s\"", "--options", "")?;
+/// let settings = parameters.settings(&[1, 4]);
 /// assert_eq!(settings.keys[1].limit, 4);
 /// assert_eq!(settings.keys[1].fields[0].name, "delay");
 /// # Ok::<(), jp_policy_config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Extras {
+pub struct Parameters {
     fields: Table,
     options: Table,
 }
 
-impl Extras {
+impl Parameters {
     /// Reads both from TOML text: entries, one a line. `fields_from` and `options_from` are what messages call their places, a
     /// flag or a file. All that is wrong with either is in the error.
     pub fn read(
@@ -176,5 +176,5 @@ fn to_guest(table: &Table) -> Vec<Field> {
 }
 
 #[cfg(test)]
-#[path = "extras_tests.rs"]
+#[path = "parameters_tests.rs"]
 mod tests;

@@ -6,24 +6,26 @@ use jp_policy_core::{
     record::{Record, RecordedFault},
 };
 
+use super::text::total;
+
 /// What came of a batch under one policy.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     /// Who decided.
     pub policy: Identity,
-    /// Whether it really happened; else it was lived through in virtual time.
+    /// Whether it really happened; else it was simulated.
     pub real: bool,
     /// What happened when.
     pub record: Record,
     /// What the policy did that could not be accepted.
     pub faults: Vec<RecordedFault>,
     /// What of the configuration the policy refuses, and so was not given.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<RefusedParameter>,
 }
 
 /// A field or an option that a policy refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct RefusedParameter {
     /// The key whose field it is; none: an option.
     pub key: Option<String>,
     /// Its name.
@@ -32,7 +34,7 @@ pub struct LeftOut {
     pub message: String,
 }
 
-impl Outcome {
+impl ReplayOutcome {
     /// When a call first started; none: it never did.
     pub fn started(&self, call: CallId) -> Option<Instant> {
         let call = self.record.calls.get(call as usize)?;
@@ -43,12 +45,12 @@ impl Outcome {
     pub fn waited(&self, call: CallId) -> Instant {
         let parked = self.record.calls.get(call as usize).map(|call| call.parked.as_slice());
         let spans = parked.unwrap_or_default().iter();
-        spans.map(|span| span.to.unwrap_or(self.record.until).saturating_sub(span.from)).sum()
+        total(spans.map(|span| span.to.unwrap_or(self.record.until).saturating_sub(span.from)))
     }
 
-    /// How long all calls were parked.
+    /// How long all calls were parked, in sum.
     pub fn waited_altogether(&self) -> Instant {
-        (0..).take(self.record.calls.len()).map(|call| self.waited(call)).sum()
+        total((0..).take(self.record.calls.len()).map(|call| self.waited(call)))
     }
 
     /// The calls that started, in the order in which they first did; what started together stands in written order.

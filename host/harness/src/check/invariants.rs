@@ -5,19 +5,19 @@ use jp_policy_core::{
     scheduler::Scheduler,
 };
 
-use super::{violation::Violation, witness::Shared};
+use super::{purity::SharedPolicy, violation::Violation};
 
 /// Wake-ups in a row that release nothing, while nothing runs and nobody is asked, before a policy is held to starve what waits.
 const WAKES: u32 = 1_000;
 
 /// What is asked of the policy.
-pub(super) struct Standard {
+pub(super) struct Invariants {
     /// Whether it has to keep the default rules.
     pub(super) rules: bool,
-    pub(super) policy: Shared,
+    pub(super) policy: SharedPolicy,
 }
 
-impl Standard {
+impl Invariants {
     /// What is wrong after an answer.
     pub(super) fn judge(&self, scheduler: &Scheduler, now: Instant) -> Option<Violation> {
         if let Some((how, first, second)) = self.policy.impure() {

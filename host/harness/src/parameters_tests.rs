@@ -2,8 +2,8 @@ use jp_policy_guest::Value;
 
 use super::*;
 
-fn read(fields: &str, options: &str) -> Result<Extras, String> {
-    Extras::read("--fields", fields, "--options", options).map_err(|error| show(&error))
+fn read(fields: &str, options: &str) -> Result<Parameters, String> {
+    Parameters::read("--fields", fields, "--options", options).map_err(|error| show(&error))
 }
 
 /// Messages with the places they point at, and what to do.
@@ -18,9 +18,9 @@ fn show(ConfigError(problems): &ConfigError) -> String {
 
 #[test]
 fn every_key_has_the_fields_and_the_policy_the_options() {
-    let extras =
+    let parameters =
         read("from = \"start\"\ndelay = 2", "deep = { a = [1, 2.5] }").expect("it is read");
-    let settings = extras.settings(&[3; 10]);
+    let settings = parameters.settings(&[3; 10]);
     let tools: Vec<_> =
         settings.tools.iter().map(|tool| (tool.name.as_str(), tool.key)).skip(8).collect();
     assert_eq!(tools, [("tool-09", Some(8)), ("tool-10", Some(9)), ("unbounded", None)]);
@@ -40,7 +40,7 @@ fn every_key_has_the_fields_and_the_policy_the_options() {
 
 #[test]
 fn without_keys_there_is_one_tool() {
-    let settings = Extras::default().settings(&[]);
+    let settings = Parameters::default().settings(&[]);
     assert_eq!((settings.keys.len(), settings.tools.len(), settings.options.len()), (0, 1, 0));
 }
 
@@ -62,7 +62,7 @@ fn what_is_wrong_is_said_with_flag_and_place() {
 
 #[test]
 fn a_refusal_is_shown_once_and_at_its_place() {
-    let extras = read("dleay = \"1s\"", "cap = 3").expect("it is read");
+    let parameters = read("dleay = \"1s\"", "cap = 3").expect("it is read");
     let problem = |key, field: Option<&str>, message: &str| Problem {
         key,
         field: field.map(str::to_owned),
@@ -76,13 +76,13 @@ fn a_refusal_is_shown_once_and_at_its_place() {
         problem(Some(1), None, "has a strange name"),
         problem(None, None, "no"),
     ];
-    insta::assert_snapshot!(show(&extras.refused("x", &problems)), @r#"
+    insta::assert_snapshot!(show(&parameters.refused("x", &problems)), @r#"
     policy "x" refuses field `dleay`: unknown [--fields:1:1 refused]
     policy "x" refuses option `cap`: too small [--options:1:1 refused]
     policy "x" refuses field `elsewhere`: is needed
     policy "x" refuses key 1: has a strange name
     policy "x" refuses the settings: no
     "#);
-    insta::assert_snapshot!(show(&extras.refused("x", &[])), @r#"policy "x" refuses the settings and does not say why"#);
-    assert!(extras.refusal("x", Refusal::Unloadable("gone".to_owned())).is_err());
+    insta::assert_snapshot!(show(&parameters.refused("x", &[])), @r#"policy "x" refuses the settings and does not say why"#);
+    assert!(parameters.refusal("x", Refusal::Unloadable("gone".to_owned())).is_err());
 }

@@ -1,9 +1,8 @@
 //! Why calls wait: at an instant, or over a whole batch.
 //!
-//! What happened is followed event by event, of a scenario as it is lived through and of a record as it was, and the state of
-//! the batch at an instant is what these events make of it. So a record is explained by what really happened and by nothing
-//! else; only a policy's reason comes from an instance that is asked afterwards: a policy is a pure function, so it says now
-//! what it would have said then.
+//! The events of the batch, simulated or recorded, are followed one by one, and the state at an instant is what they make of it. So
+//! a record is explained by what really happened and by nothing else; only a policy's reason comes from an instance that is asked
+//! afterwards: a policy is a pure function, so it says now what it would have said then.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use jp_policy_guest::{KeyIndex, Settings, ToolIndex, View};
 
 /// Why a call waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum WaitCause {
     /// For its own approval.
     Approval,
     /// For others: nothing starts before every call is written and decided.
@@ -60,32 +59,32 @@ pub struct Holder {
 
 /// A call that waits at an instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waits {
+pub struct WaitingCall {
     /// Which.
     pub call: CallId,
     /// When it came in, or was approved.
     pub since: Instant,
     /// Why.
-    pub why: Why,
+    pub cause: WaitCause,
     /// The policy's own reason.
     pub reason: Option<String>,
 }
 
 /// A stretch of time in which a call waited for one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct WaitInterval {
     /// From.
     pub from: Instant,
     /// Until; none: what happened ends before it does.
     pub to: Option<Instant>,
     /// Why, as it was at the beginning.
-    pub why: Why,
+    pub cause: WaitCause,
     /// The policy's own reason at the beginning.
     pub reason: Option<String>,
 }
 
-/// A batch that was lived through, for an [`Account`] of it.
-pub struct Lived {
+/// What a [`WaitAnalysis`] is made of.
+pub struct BatchHistory {
     /// What happened when.
     pub record: Record,
     /// What the policy was configured with.
@@ -101,7 +100,7 @@ pub struct Lived {
 }
 
 /// What happened to a batch, to be asked why its calls waited.
-pub struct Account {
+pub struct WaitAnalysis {
     /// What happened when.
     pub record: Record,
     settings: Settings,
@@ -116,10 +115,10 @@ pub struct Account {
     policy: Option<Box<dyn Policy>>,
 }
 
-impl Account {
-    /// Of a batch that was lived through.
-    pub fn of_lived(lived: Lived) -> Self {
-        let Lived { record, settings, events, earlier, complete, policy } = lived;
+impl WaitAnalysis {
+    /// Of a batch with its events.
+    pub fn of_history(history: BatchHistory) -> Self {
+        let BatchHistory { record, settings, events, earlier, complete, policy } = history;
         Self {
             calls: calls(&record),
             events,
@@ -170,31 +169,31 @@ impl Account {
     }
 
     /// What waits at an instant, all that happens at it done, in written order.
-    pub fn at(&mut self, at: Instant) -> Vec<Waits> {
-        let mut walk = Walk::new(self);
+    pub fn at(&mut self, at: Instant) -> Vec<WaitingCall> {
+        let mut follower = Follower::new(self);
         for event in self.events.iter().take_while(|event| event.at <= at) {
-            walk.follow(event);
+            follower.follow(event);
         }
-        let holds = walk.holds(at);
-        let calls = (0..).zip(walk.batch.calls());
+        let holds = follower.holds(at);
+        let calls = (0..).zip(follower.batch.calls());
         let waiting =
             calls.filter(|(_, call)| matches!(call.stage, Stage::Pending | Stage::Parked));
         let waiting: Vec<(CallId, Instant)> = waiting.map(|(id, call)| (id, call.since)).collect();
         let mut policy =
             self.policy.as_mut().filter(|_| self.failed.is_none_or(|failed| at < failed));
         let waits = waiting.into_iter().filter_map(|(call, since)| {
-            let why = walk.why(holds, call)?;
-            let reason = walk.reason(&why, at, call, policy.as_deref_mut());
-            Some(Waits { call, since, why, reason })
+            let cause = follower.cause(holds, call)?;
+            let reason = follower.reason(&cause, at, call, policy.as_deref_mut());
+            Some(WaitingCall { call, since, cause, reason })
         });
         waits.collect()
     }
 
-    /// How each call waited, in stretches of one reason each; calls in written order. What took no time is left out, and the time
-    /// in which the policy thinks counts to the stretch before it.
-    pub fn history(&mut self) -> Vec<Vec<Stretch>> {
-        let mut history: Vec<Vec<Stretch>> = vec![Vec::new(); self.calls.len()];
-        let mut walk = Walk::new(self);
+    /// How each call waited, in intervals of one cause each; calls in written order. What took no time is left out, and the time
+    /// in which the policy thinks counts to the interval before it.
+    pub fn history(&mut self) -> Vec<Vec<WaitInterval>> {
+        let mut history: Vec<Vec<WaitInterval>> = vec![Vec::new(); self.calls.len()];
+        let mut follower = Follower::new(self);
         let mut waiting: BTreeMap<CallId, Kind> = BTreeMap::new();
         let complete = self.complete.filter(|_| !self.events.is_empty());
         let mut complete = complete.into_iter().peekable();
@@ -202,20 +201,20 @@ impl Account {
             let at = events[0].at;
             // The last call may have been written when nothing else happened.
             if let Some(written) = complete.next_if(|written| *written < at) {
-                walk.note(written, &mut history, &mut waiting, self.failed, &mut self.policy);
+                follower.note(written, &mut history, &mut waiting, self.failed, &mut self.policy);
             }
             for event in events {
-                walk.follow(event);
+                follower.follow(event);
             }
             complete.next_if(|written| *written == at);
-            walk.note(at, &mut history, &mut waiting, self.failed, &mut self.policy);
+            follower.note(at, &mut history, &mut waiting, self.failed, &mut self.policy);
         }
-        history.into_iter().map(tidy).collect()
+        history.into_iter().map(merge_intervals).collect()
     }
 
-    /// The calls that held a slot of a key in a stretch of time, in the order of their release.
-    pub fn held(&self, key: KeyIndex, stretch: &Stretch) -> Vec<CallId> {
-        let (from, to) = (stretch.from, stretch.to.unwrap_or(Instant::MAX));
+    /// The calls that held a slot of a key in an interval of time, in the order of their release.
+    pub fn held(&self, key: KeyIndex, interval: &WaitInterval) -> Vec<CallId> {
+        let (from, to) = (interval.from, interval.to.unwrap_or(Instant::MAX));
         let mut held: Vec<(Instant, CallId)> = Vec::new();
         for (id, call) in (0..).zip(&self.record.calls) {
             let runs = call.runs.iter().filter(|_| call.key == Some(key));
@@ -243,7 +242,7 @@ enum Kind {
 }
 
 /// Follows a batch through its events.
-struct Walk {
+struct Follower {
     calls: Vec<(ToolIndex, u32)>,
     complete: Option<Instant>,
     batch: Batch,
@@ -264,16 +263,16 @@ struct InFlight {
     since: Instant,
 }
 
-impl Walk {
-    fn new(account: &Account) -> Self {
+impl Follower {
+    fn new(analysis: &WaitAnalysis) -> Self {
         Self {
-            calls: account.calls.clone(),
-            complete: account.complete,
+            calls: analysis.calls.clone(),
+            complete: analysis.complete,
             batch: Batch::new(
-                &account.settings,
-                Carried::of(account.earlier.iter().cloned().map(Some)),
+                &analysis.settings,
+                Carried::of(analysis.earlier.iter().cloned().map(Some)),
             ),
-            earlier: account.earlier.len() as u64,
+            earlier: analysis.earlier.len() as u64,
             runs: BTreeMap::new(),
             started: false,
             due: false,
@@ -347,17 +346,17 @@ impl Walk {
         })
     }
 
-    fn why(&self, holds: bool, call: CallId) -> Option<Why> {
+    fn cause(&self, holds: bool, call: CallId) -> Option<WaitCause> {
         Some(match scheduler::why(&self.batch, holds, call)? {
-            Waiting::Approval => Why::Approval,
+            Waiting::Approval => WaitCause::Approval,
             Waiting::Barrier { .. } => {
                 let calls = (0..).zip(self.batch.calls());
                 let undecided = calls.filter(|(_, call)| call.stage == Stage::Pending);
-                Why::Barrier { undecided: undecided.map(|(id, _)| id).collect() }
+                WaitCause::Barrier { undecided: undecided.map(|(id, _)| id).collect() }
             }
             Waiting::Key { key, .. } => {
                 let holders = self.holders(key);
-                Why::Key {
+                WaitCause::Key {
                     key,
                     limit: self.batch.limit(key),
                     earlier: self.batch.running(key).saturating_sub(holders.len()),
@@ -365,8 +364,8 @@ impl Walk {
                     ahead: self.batch.waiting(key).take_while(|earlier| *earlier < call).collect(),
                 }
             }
-            Waiting::Policy if self.due => Why::Asked,
-            Waiting::Policy => Why::Policy { wake_at: self.wake_at },
+            Waiting::Policy if self.due => WaitCause::Asked,
+            Waiting::Policy => WaitCause::Policy { wake_at: self.wake_at },
         })
     }
 
@@ -388,12 +387,12 @@ impl Walk {
     /// The policy's reason, where it is the policy that could have released the call.
     fn reason(
         &self,
-        why: &Why,
+        cause: &WaitCause,
         at: Instant,
         call: CallId,
         policy: Option<&mut Box<dyn Policy>>,
     ) -> Option<String> {
-        if matches!(why, Why::Approval | Why::Barrier { .. } | Why::Asked) {
+        if matches!(cause, WaitCause::Approval | WaitCause::Barrier { .. } | WaitCause::Asked) {
             return None;
         }
         let policy = policy?;
@@ -404,50 +403,50 @@ impl Walk {
     fn note(
         &self,
         at: Instant,
-        history: &mut [Vec<Stretch>],
+        history: &mut [Vec<WaitInterval>],
         waiting: &mut BTreeMap<CallId, Kind>,
         failed: Option<Instant>,
         policy: &mut Option<Box<dyn Policy>>,
     ) {
         let holds = self.holds(at);
-        for (call, stretches) in (0..).zip(history.iter_mut()) {
+        for (call, intervals) in (0..).zip(history.iter_mut()) {
             let kind = self.kind(holds, call);
             if waiting.get(&call).copied() == kind {
                 continue;
             }
-            if let Some(last) = stretches.last_mut() {
+            if let Some(last) = intervals.last_mut() {
                 last.to.get_or_insert(at);
             }
             waiting.remove(&call);
-            let (Some(kind), Some(why)) = (kind, self.why(holds, call)) else {
+            let (Some(kind), Some(cause)) = (kind, self.cause(holds, call)) else {
                 continue;
             };
             waiting.insert(call, kind);
             let policy = policy.as_mut().filter(|_| failed.is_none_or(|failed| at < failed));
-            let reason = self.reason(&why, at, call, policy);
-            stretches.push(Stretch { from: at, to: None, why, reason });
+            let reason = self.reason(&cause, at, call, policy);
+            intervals.push(WaitInterval { from: at, to: None, cause, reason });
         }
     }
 }
 
-/// With what was being asked about as part of the stretch before it, and what goes on after it as one.
-fn tidy(stretches: Vec<Stretch>) -> Vec<Stretch> {
-    let mut tidied: Vec<Stretch> = Vec::new();
-    for stretch in stretches {
-        match tidied.last_mut() {
-            Some(last) if last.to == Some(stretch.from) && goes_on(last, &stretch) => {
-                last.to = stretch.to;
+/// With what was being asked about as part of the interval before it, and what goes on after it as one.
+fn merge_intervals(intervals: Vec<WaitInterval>) -> Vec<WaitInterval> {
+    let mut merged: Vec<WaitInterval> = Vec::new();
+    for interval in intervals {
+        match merged.last_mut() {
+            Some(last) if last.to == Some(interval.from) && continues(last, &interval) => {
+                last.to = interval.to;
             }
-            _ => tidied.push(stretch),
+            _ => merged.push(interval),
         }
     }
-    tidied
+    merged
 }
 
-fn goes_on(last: &Stretch, next: &Stretch) -> bool {
-    let same = match (&last.why, &next.why) {
-        (_, Why::Asked) => return true,
-        (Why::Key { key: a, .. }, Why::Key { key: b, .. }) => a == b,
+fn continues(last: &WaitInterval, next: &WaitInterval) -> bool {
+    let same = match (&last.cause, &next.cause) {
+        (_, WaitCause::Asked) => return true,
+        (WaitCause::Key { key: a, .. }, WaitCause::Key { key: b, .. }) => a == b,
         (a, b) => a == b,
     };
     same && last.reason == next.reason

@@ -1,4 +1,4 @@
-//! A fault as a scenario file: what is needed to live through it again.
+//! A fault as a scenario file that reproduces it.
 
 use jp_policy_config::Config;
 use jp_policy_core::{policy::Fault, record::Record, text::clean};

@@ -1,4 +1,4 @@
-//! Asks the policy on behalf of all states of a search, and notices when it does not answer alike.
+//! Asks the policy on behalf of all states of a search, and notices when it answers the same question in two ways.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ type Answer = Result<Decision, FaultKind>;
 pub(super) type Fresh = Box<dyn Fn() -> Result<Box<dyn Policy>, Refusal> + Send>;
 
 /// One long-lived instance, and what it has answered so far.
-struct Witness {
+struct PurityChecker {
     policy: Box<dyn Policy>,
     fresh: Fresh,
     /// Answers by question.
@@ -32,7 +32,7 @@ struct Witness {
     failed: Option<FaultKind>,
 }
 
-impl Witness {
+impl PurityChecker {
     fn new(fresh: Fresh) -> Result<Self, Refusal> {
         Ok(Self {
             policy: fresh()?,
@@ -108,18 +108,18 @@ fn hashes(batch: &Batch) -> (u64, u64) {
     (question.finish(), kind.finish())
 }
 
-/// The policy of one state: all ask the same witness.
+/// The policy of one state of the search: all of them share the checker.
 #[derive(Clone)]
-pub(super) struct Shared {
-    witness: Arc<Mutex<Witness>>,
+pub(super) struct SharedPolicy {
+    checker: Arc<Mutex<PurityChecker>>,
     view: View,
 }
 
-impl Shared {
+impl SharedPolicy {
     pub(super) fn new(fresh: Fresh) -> Result<Self, Refusal> {
-        let witness = Witness::new(fresh)?;
-        let view = witness.policy.view();
-        Ok(Self { witness: Arc::new(Mutex::new(witness)), view })
+        let checker = PurityChecker::new(fresh)?;
+        let view = checker.policy.view();
+        Ok(Self { checker: Arc::new(Mutex::new(checker)), view })
     }
 
     /// How many questions were answered.
@@ -132,12 +132,12 @@ impl Shared {
         self.lock().impure.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Witness> {
-        self.witness.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, PurityChecker> {
+        self.checker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Policy for Shared {
+impl Policy for SharedPolicy {
     fn view(&self) -> View {
         self.view
     }
