@@ -36,7 +36,7 @@ pub struct Dispatcher {
     timeout: Option<Duration>,
     next_id: AtomicU64,
     batch: Mutex<OpenBatch>,
-    /// For the next batch, made while nobody waited for it.
+    /// The coordinator of the next batch, made before a call needs it.
     prepared: Mutex<Option<Coordinator>>,
     /// Notified when the last call of a batch has its response.
     idle: Notify,
@@ -133,10 +133,10 @@ impl Dispatcher {
         let mut coordinator = prepared.map_or_else(|| self.coordinator(), Ok)?;
         let submitter = Some(coordinator.submitter());
         let watched = WatchedCalls::default();
-        let mut watcher = StatusWatcher::new(watched.clone());
+        let mut observer = StatusWatcher::new(watched.clone());
         let this = self.this.clone();
         tokio::spawn(async move {
-            coordinator.run(Vec::new(), &mut watcher).await;
+            coordinator.run(Vec::new(), &mut observer).await;
             if let Some(dispatcher) = this.upgrade() {
                 dispatcher.prepare();
             }
@@ -170,8 +170,7 @@ impl Dispatcher {
         }
     }
 
-    /// A call has its response. The batch is over with the last one: nothing of it runs any more then, so the next one may begin
-    /// at once, and what was kept of it is let go.
+    /// A call has its response. With the last one the batch is over: nothing of it runs any more, so the next one may begin at once.
     fn finished(&self, id: &str) {
         self.prompter.remove(id);
         let mut batch = lock(&self.batch);

@@ -135,7 +135,7 @@ async fn notify_changes(
 ) {
     loop {
         tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
+            news = changes.changed() => if news.is_err() { return },
             () = gone.cancelled() => return,
         }
         // The connection finds out by itself that a client is gone.

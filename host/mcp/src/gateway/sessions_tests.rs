@@ -37,7 +37,7 @@ fn message(message: Json) -> ClientJsonRpcMessage {
     serde_json::from_value(message).expect("a message")
 }
 
-/// A session whose client has said hello, and what is told when a call has begun.
+/// A session whose client is initialized, and what is notified when a call has begun.
 async fn session() -> (Arc<Dispatcher>, Arc<Sessions>, SessionId, Arc<Notify>) {
     let begun = Arc::new(Notify::new());
     let text = "conversation.tools.hangs.run = 'unattended'";

@@ -102,14 +102,14 @@ impl WatchedCall {
         self.settled == self.stages.len()
     }
 
-    /// Tells its status, if it has one worth telling and another than before. `words` says why it waits.
-    pub(super) fn tell(&self, words: impl FnOnce(&Waiting) -> String) {
+    /// Sends its status, if that has changed. `words` says why it waits.
+    pub(super) fn send(&self, words: impl FnOnce(&Waiting) -> String) {
         let Some(status) = self.status(words) else {
             return;
         };
-        self.sender.send_if_modified(|told| {
-            let changed = *told != status;
-            *told = status;
+        self.sender.send_if_modified(|known| {
+            let changed = *known != status;
+            *known = status;
             changed
         });
     }
@@ -146,3 +146,7 @@ impl WatchedCall {
 fn is_running(stage: Stage) -> bool {
     matches!(stage, Stage::Running { .. })
 }
+
+#[cfg(test)]
+#[path = "watched_tests.rs"]
+mod tests;

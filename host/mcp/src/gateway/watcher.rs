@@ -1,4 +1,4 @@
-//! Finds out where the watched calls of a batch stand, and tells it when that changes.
+//! Observes a batch, and sends the status of each watched call when it changes.
 //!
 //! Whatever happens to other calls costs a watched one nothing: places in a queue are counted only after its key's queue or the
 //! barrier has moved, in one walk for all watched calls of the key, and only as far as the last of them.
@@ -23,7 +23,7 @@ type Place = u32;
 /// The watched tool calls of which nothing runs and something is parked: each by the first call of it that is parked.
 type Queue = BTreeMap<CallId, Place>;
 
-/// Observes a batch for those who wait for its calls.
+/// Finds out where the watched calls of a batch stand.
 #[derive(Default)]
 pub(super) struct StatusWatcher {
     submitted: WatchedCalls,
@@ -32,9 +32,9 @@ pub(super) struct StatusWatcher {
     queues: BTreeMap<Option<KeyIndex>, Queue>,
     /// The keys whose queues have moved since their places were counted.
     moved: BTreeSet<Option<KeyIndex>>,
-    /// The tool calls whose status may have changed since they were told.
+    /// The tool calls whose status may have changed since it was sent.
     changed: BTreeSet<Place>,
-    /// How many calls were undecided when calls that wait for the barrier were told so.
+    /// How many calls were undecided when places were counted, if calls wait for the barrier.
     barrier: Option<usize>,
     /// How many waiting calls were looked at to count places.
     #[cfg(test)]
@@ -192,7 +192,7 @@ impl Observer for StatusWatcher {
         if let Some(watched) = watched
             && watched.set_progress(call, progress)
         {
-            watched.tell(|reason| why(reason, snapshot.scheduler()));
+            watched.send(|reason| why(reason, snapshot.scheduler()));
         }
     }
 
@@ -207,7 +207,7 @@ impl Observer for StatusWatcher {
         }
         for place in std::mem::take(&mut self.changed) {
             if let Some(watched) = self.calls.get(&place) {
-                watched.tell(|reason| why(reason, scheduler));
+                watched.send(|reason| why(reason, scheduler));
             }
         }
     }

@@ -93,10 +93,10 @@ async fn looked_at<F: Future<Output = ()>>(agent: impl FnOnce(Agent) -> F) -> us
     let mut coordinator = coordinator.expect("the rules take everything");
     let watched = WatchedCalls::default();
     let submitter = coordinator.submitter();
-    let mut watcher = StatusWatcher::new(watched.clone());
+    let mut observer = StatusWatcher::new(watched.clone());
     let agent = agent(Agent { tools, submitter, watched });
-    tokio::join!(coordinator.run(Vec::new(), &mut watcher), agent);
-    watcher.looked_at
+    tokio::join!(coordinator.run(Vec::new(), &mut observer), agent);
+    observer.looked_at
 }
 
 fn queued(ahead: usize) -> CallStatus {

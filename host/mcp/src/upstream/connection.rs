@@ -200,7 +200,7 @@ impl Connection {
         exceeded: Arc<AtomicBool>,
     ) -> Self {
         let shutdown = Shutdown::default();
-        let (closer, closed) = watch::channel(None);
+        let (reason, closed) = watch::channel(None);
         let connection = Self {
             server: server.name.clone(),
             peer: running.peer().clone(),
@@ -212,7 +212,7 @@ impl Connection {
             closed,
             _dropped: shutdown.gently.clone().drop_guard(),
         };
-        tokio::spawn(supervise(client, running, process, exceeded, shutdown, closer));
+        tokio::spawn(supervise(client, running, process, exceeded, shutdown, reason));
         connection
     }
 
@@ -360,7 +360,7 @@ async fn supervise(
     mut process: Option<Process>,
     exceeded: Arc<AtomicBool>,
     shutdown: Shutdown,
-    closer: watch::Sender<Option<McpError>>,
+    reason: watch::Sender<Option<McpError>>,
 ) {
     let UpstreamClient { server, closing, .. } = client;
     let transport = running.cancellation_token();
@@ -415,5 +415,5 @@ async fn supervise(
         (None, None) => "closed the connection".to_owned(),
     };
     tracing::debug!(target: "upstream", %server, %why, "the connection is closed");
-    closer.send_replace(Some(McpError::Gone { server, why, stderr }));
+    reason.send_replace(Some(McpError::Gone { server, why, stderr }));
 }
