@@ -1,6 +1,6 @@
 //! The MCP server over a connection in memory, with tools that are functions.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jp_policy_config::{Config, Source};
 use jp_policy_core::policy::Native;
@@ -8,7 +8,7 @@ use jp_policy_core::{
     catalog::Terms,
     outcome::{AnswerType, Outcome, Question},
 };
-use jp_policy_mcp::gateway::{Clients, Desk, Handler, Ordered};
+use jp_policy_mcp::gateway::{ClientPrompter, Dispatcher, Handler, Ingress};
 use jp_policy_runtime::{
     coordinator::AutoPrompter,
     tools::{Invocation, Progress, Running, Stop, Tools},
@@ -18,18 +18,39 @@ use serde_json::{Value as Json, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf},
     runtime::Runtime,
-    sync::watch,
+    sync::{Semaphore, watch},
 };
 
-/// Notes its argument `n` when it begins.
-struct Notes {
+/// Functions as tools. What they do can be waited for, and what they wait for can be given.
+struct TestTools {
     config: Config,
-    begun: Arc<Mutex<Vec<u64>>>,
-    /// Told when its tools change.
+    /// The argument `n` of each execution that has begun, in this order.
+    begun: watch::Sender<Vec<u64>>,
+    /// One permit lets `steps` end once, or `counts` report its next progress.
+    steps: Semaphore,
+    /// Told when the tools change.
     changes: watch::Sender<()>,
+    /// How many want to be told that.
+    subscribers: watch::Sender<usize>,
 }
 
-impl Tools for Notes {
+impl TestTools {
+    fn begun(&self) -> Vec<u64> {
+        self.begun.borrow().clone()
+    }
+
+    /// Waits until this many executions have begun.
+    async fn until_begun(&self, count: usize) {
+        let mut begun = self.begun.subscribe();
+        begun.wait_for(|begun| begun.len() >= count).await.expect("its sender lives");
+    }
+
+    async fn step(&self) {
+        self.steps.acquire().await.expect("it is never closed").forget();
+    }
+}
+
+impl Tools for TestTools {
     fn terms(&self, tool: &str) -> Option<Terms<'_>> {
         self.config.tools.get(tool).map(Terms::from)
     }
@@ -39,12 +60,14 @@ impl Tools for Notes {
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {
-        Some(self.changes.subscribe())
+        let changes = self.changes.subscribe();
+        self.subscribers.send_modify(|subscribers| *subscribers += 1);
+        Some(changes)
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
         let n = invocation.arguments["n"].as_u64().unwrap_or_default();
-        self.begun.lock().expect("no test panics here").push(n);
+        self.begun.send_modify(|begun| begun.push(n));
         Box::pin(async move {
             if &*invocation.tool == "asks" {
                 return match invocation.answers.get("color") {
@@ -54,13 +77,14 @@ impl Tools for Notes {
             }
             if &*invocation.tool == "counts" {
                 for done in [1.0, 2.0, 2.0, 3.0] {
+                    self.step().await;
                     let message = Some(format!("page {done}"));
                     invocation.host.progress(Progress { done, total: Some(3.0), message });
-                    // Until it is told, or is no news.
-                    for _ in 0..1_000 {
-                        tokio::task::yield_now().await;
-                    }
                 }
+                self.step().await;
+            }
+            if &*invocation.tool == "steps" {
+                self.step().await;
             }
             if &*invocation.tool == "hangs" {
                 stop.gently.cancelled().await;
@@ -126,6 +150,12 @@ const TOOLS: &str = "
     result = 'edit'
     [conversation.tools.counts]
     run = 'unattended'
+    [conversation.tools.steps]
+    run = 'unattended'
+    concurrency = { key = 'k' }
+    fan_out = {}
+    [conversation.tools.free]
+    run = 'unattended'
 ";
 
 fn runtime() -> Runtime {
@@ -133,37 +163,42 @@ fn runtime() -> Runtime {
     runtime.worker_threads(4).enable_all().build().expect("a runtime")
 }
 
-fn desk() -> (Arc<Desk>, Arc<Mutex<Vec<u64>>>) {
-    desk_with(false)
+fn dispatcher() -> (Arc<Dispatcher>, Arc<TestTools>) {
+    dispatcher_with(false)
 }
 
-/// A desk whose clients are asked for approvals too, or not.
-fn desk_with(approvals: bool) -> (Arc<Desk>, Arc<Mutex<Vec<u64>>>) {
-    let begun = Arc::new(Mutex::new(Vec::new()));
-    (desk_of(begun.clone(), watch::Sender::new(()), approvals), begun)
-}
-
-fn desk_of(begun: Arc<Mutex<Vec<u64>>>, changes: watch::Sender<()>, approvals: bool) -> Arc<Desk> {
+/// A dispatcher whose clients are asked for approvals too, or not.
+fn dispatcher_with(approvals: bool) -> (Arc<Dispatcher>, Arc<TestTools>) {
     let config = Config::from_sources(&[Source::new("tools.toml", TOOLS)]).expect("it holds");
-    let tools = Arc::new(Notes { config: config.clone(), begun, changes });
-    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: !approvals }), approvals));
-    let desk = Desk::new(Arc::new(config), tools, Arc::new(Native::rules()), clients, None);
-    desk.expect("the rules take everything")
+    let tools = Arc::new(TestTools {
+        config: config.clone(),
+        begun: watch::Sender::default(),
+        steps: Semaphore::new(0),
+        changes: watch::Sender::default(),
+        subscribers: watch::Sender::default(),
+    });
+    let prompter =
+        Arc::new(ClientPrompter::new(Arc::new(AutoPrompter { approve: !approvals }), approvals));
+    let dispatcher =
+        Dispatcher::new(Arc::new(config), tools.clone(), Arc::new(Native::rules()), prompter, None);
+    (dispatcher.expect("the rules take everything"), tools)
 }
 
-/// A client of this desk that has said hello.
-async fn connect(desk: &Arc<Desk>) -> Client {
-    connect_with(desk, json!({})).await
+/// A client of this dispatcher that has said hello.
+async fn connect(dispatcher: &Arc<Dispatcher>) -> Client {
+    connect_with(dispatcher, json!({})).await
 }
 
 /// A client that can do this.
-async fn connect_with(desk: &Arc<Desk>, capabilities: Json) -> Client {
+async fn connect_with(dispatcher: &Arc<Dispatcher>, capabilities: Json) -> Client {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(far);
-    let (desk, connection) =
-        (desk.clone(), Ordered::new(AsyncRwTransport::new_server(read, write), desk.clone()));
+    let (dispatcher, connection) = (
+        dispatcher.clone(),
+        Ingress::new(AsyncRwTransport::new_server(read, write), dispatcher.clone()),
+    );
     tokio::spawn(async move {
-        let service = serve_server(Handler::new(desk), connection).await.expect("hello");
+        let service = serve_server(Handler::new(dispatcher), connection).await.expect("hello");
         let _ = service.waiting().await;
     });
     let (read, write) = tokio::io::split(near);
@@ -182,8 +217,8 @@ async fn connect_with(desk: &Arc<Desk>, capabilities: Json) -> Client {
 fn a_thousand_pipelined_requests_begin_in_the_order_of_their_frames() {
     const CALLS: u64 = 1_000;
     runtime().block_on(async {
-        let (desk, begun) = desk();
-        let mut client = connect(&desk).await;
+        let (dispatcher, tools) = dispatcher();
+        let mut client = connect(&dispatcher).await;
         for n in 1..=CALLS {
             client.call(n, "keyed", n).await;
         }
@@ -192,20 +227,18 @@ fn a_thousand_pipelined_requests_begin_in_the_order_of_their_frames() {
             assert_eq!(response["result"]["isError"], false, "{response}");
             assert_eq!(response["result"]["content"][0]["text"], response["id"].to_string());
         }
-        assert!(begun.lock().expect("no test panics here").iter().copied().eq(1..=CALLS));
-        desk.idle().await;
+        assert!(tools.begun().into_iter().eq(1..=CALLS));
+        dispatcher.idle().await;
     });
 }
 
 #[test]
 fn two_clients_share_the_limits_and_one_that_goes_leaves_nothing() {
     runtime().block_on(async {
-        let (desk, begun) = desk();
-        let (mut first, mut second) = (connect(&desk).await, connect(&desk).await);
+        let (dispatcher, tools) = dispatcher();
+        let (mut first, mut second) = (connect(&dispatcher).await, connect(&dispatcher).await);
         first.call(1, "hangs", 1).await;
-        while begun.lock().expect("no test panics here").is_empty() {
-            tokio::task::yield_now().await;
-        }
+        tools.until_begun(1).await;
         // It waits for the slot that the other client's call holds.
         second.call(1, "keyed", 2).await;
         let cancel = json!({ "requestId": 1, "reason": "enough" });
@@ -215,21 +248,19 @@ fn two_clients_share_the_limits_and_one_that_goes_leaves_nothing() {
             )
             .await;
         assert_eq!(second.receive().await["result"]["content"][0]["text"], "2");
-        assert_eq!(*begun.lock().expect("no test panics here"), [1, 2]);
+        assert_eq!(tools.begun(), [1, 2]);
 
         // A client that is gone takes its calls with it: the one that runs, and those that wait for its slot.
         first.call(2, "hangs", 3).await;
         for n in 0..100 {
             first.call(3 + n, "keyed", 100 + n).await;
         }
-        while begun.lock().expect("no test panics here").len() < 3 {
-            tokio::task::yield_now().await;
-        }
+        tools.until_begun(3).await;
         drop(first);
-        desk.idle().await;
+        dispatcher.idle().await;
         second.call(2, "keyed", 5).await;
         assert_eq!(second.receive().await["result"]["content"][0]["text"], "5");
-        assert_eq!(*begun.lock().expect("no test panics here"), [1, 2, 3, 5]);
+        assert_eq!(tools.begun(), [1, 2, 3, 5]);
     });
 }
 
@@ -247,10 +278,10 @@ async fn answer(client: &mut Client, id: Json, result: Json) {
 #[test]
 fn a_client_answers_what_its_calls_ask_and_another_one_is_not_kept_waiting() {
     runtime().block_on(async {
-        let (desk, _) = desk();
+        let (dispatcher, _) = dispatcher();
         let can = json!({ "elicitation": {} });
-        let mut first = connect_with(&desk, can.clone()).await;
-        let mut second = connect_with(&desk, can).await;
+        let mut first = connect_with(&dispatcher, can.clone()).await;
+        let mut second = connect_with(&dispatcher, can).await;
         first.call(1, "asks", 1).await;
         let (asked, first_id) = elicited(&mut first).await;
         assert_eq!(asked["message"], "Tool `asks` asks:\nThere are two.");
@@ -276,8 +307,8 @@ fn a_client_answers_what_its_calls_ask_and_another_one_is_not_kept_waiting() {
 #[test]
 fn a_client_that_cannot_be_asked_gets_the_questions_default() {
     runtime().block_on(async {
-        let (desk, _) = desk();
-        let mut client = connect(&desk).await;
+        let (dispatcher, _) = dispatcher();
+        let mut client = connect(&dispatcher).await;
         client.call(1, "asks", 1).await;
         assert_eq!(client.receive().await["result"]["content"][0]["text"], "\"red\"");
     });
@@ -286,9 +317,9 @@ fn a_client_that_cannot_be_asked_gets_the_questions_default() {
 #[test]
 fn a_call_that_is_no_clients_gets_it_too() {
     runtime().block_on(async {
-        let (desk, _) = desk();
+        let (dispatcher, _) = dispatcher();
         let arguments = std::iter::once(("n".to_owned(), 1.into())).collect();
-        let mut pending = desk.submit("asks".to_owned(), arguments, false);
+        let mut pending = dispatcher.submit("asks".to_owned(), arguments, false);
         let pending = pending.as_mut().expect("it is taken");
         let response = pending.response().await.expect("there is one");
         assert_eq!(response.content, "\"red\"");
@@ -298,8 +329,8 @@ fn a_call_that_is_no_clients_gets_it_too() {
 #[test]
 fn approvals_and_reviews_are_the_clients_where_they_are_wanted() {
     runtime().block_on(async {
-        let (desk, begun) = desk_with(true);
-        let mut client = connect_with(&desk, json!({ "elicitation": { "form": {} } })).await;
+        let (dispatcher, tools) = dispatcher_with(true);
+        let mut client = connect_with(&dispatcher, json!({ "elicitation": { "form": {} } })).await;
         client.call(1, "asked", 1).await;
         let (asked, id) = elicited(&mut client).await;
         let expected = "Run tool `asked` with these arguments?\n{\n  \"n\": 1\n}";
@@ -307,7 +338,7 @@ fn approvals_and_reviews_are_the_clients_where_they_are_wanted() {
         answer(&mut client, id, json!({ "action": "cancel" })).await;
         let response = client.receive().await;
         assert_eq!(response["result"]["content"][0]["text"], "tool `asked` was not approved");
-        assert!(begun.lock().expect("no test panics here").is_empty());
+        assert!(tools.begun().is_empty());
 
         client.call(2, "asked", 2).await;
         let (_, id) = elicited(&mut client).await;
@@ -322,7 +353,7 @@ fn approvals_and_reviews_are_the_clients_where_they_are_wanted() {
         assert_eq!(client.receive().await["result"]["content"][0]["text"], "three");
 
         // One that can't be asked.
-        let mut mute = connect(&desk).await;
+        let mut mute = connect(&dispatcher).await;
         mute.call(1, "asked", 4).await;
         let response = mute.receive().await;
         assert_eq!(
@@ -335,38 +366,103 @@ fn approvals_and_reviews_are_the_clients_where_they_are_wanted() {
 #[test]
 fn a_question_of_a_client_that_goes_is_nobodys_and_the_call_is_over() {
     runtime().block_on(async {
-        let (desk, _) = desk();
-        let mut client = connect_with(&desk, json!({ "elicitation": {} })).await;
+        let (dispatcher, _) = dispatcher();
+        let mut client = connect_with(&dispatcher, json!({ "elicitation": {} })).await;
         client.call(1, "asks", 1).await;
         let _ = elicited(&mut client).await;
         drop(client);
-        desk.idle().await;
+        dispatcher.idle().await;
     });
+}
+
+/// A call whose client wants to be told how far it is.
+async fn watched_call(client: &mut Client, id: u64, tool: &str, arguments: Json) {
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "t" } });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+        .await;
+}
+
+/// The next message, which has to be a progress notification: its number and its words.
+async fn told(client: &mut Client) -> (f64, String) {
+    let message = client.receive().await;
+    assert_eq!(message["method"], "notifications/progress", "{message}");
+    assert_eq!(message["params"]["progressToken"], "t");
+    let number = message["params"]["progress"].as_f64().expect("a number");
+    (number, message["params"]["message"].as_str().expect("a text").to_owned())
 }
 
 #[test]
 fn how_far_a_call_is_reaches_its_client_and_only_ever_grows() {
     runtime().block_on(async {
-        let (desk, _) = desk();
-        let mut client = connect(&desk).await;
-        let params = json!({
-            "name": "counts", "arguments": { "n": 7 }, "_meta": { "progressToken": "t" },
-        });
-        client
-            .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
-            .await;
-        let mut told = Vec::new();
-        let response = loop {
-            let message = client.receive().await;
-            if message.get("id").is_some() {
-                break message;
+        let (dispatcher, tools) = dispatcher();
+        let mut client = connect(&dispatcher).await;
+        watched_call(&mut client, 1, "counts", json!({ "n": 7 })).await;
+        assert_eq!(told(&mut client).await, (1.0, "running".to_owned()));
+        // The third one is no news.
+        for (steps, number, page) in [(1, 2.0, "page 1"), (1, 3.0, "page 2"), (2, 4.0, "page 3")] {
+            tools.steps.add_permits(steps);
+            assert_eq!(told(&mut client).await, (number, page.to_owned()));
+        }
+        tools.steps.add_permits(1);
+        assert_eq!(client.receive().await["result"]["content"][0]["text"], "7");
+    });
+}
+
+fn operations(count: u64) -> Json {
+    json!({ "operations": (1..=count).map(|n| json!({ "n": n })).collect::<Vec<_>>() })
+}
+
+/// A fanned-out call is told about as one thing, when that changes.
+#[test]
+fn how_far_operations_are_is_told_once_for_all_of_them() {
+    runtime().block_on(async {
+        let (dispatcher, tools) = dispatcher();
+        let (mut first, mut second) = (connect(&dispatcher).await, connect(&dispatcher).await);
+        first.call(1, "steps", 100).await;
+        tools.until_begun(1).await;
+        first.call(2, "steps", 101).await;
+        // The second call stands before it: it is read when what comes after it is answered.
+        first.call(3, "free", 102).await;
+        assert_eq!(first.receive().await["id"], 3);
+        watched_call(&mut second, 1, "steps", operations(3)).await;
+        assert_eq!(told(&mut second).await, (1.0, "queued: key k, 1 ahead".to_owned()));
+        for (id, number, message) in [
+            (Some(1), 2.0, "queued: key k, next in line"),
+            (Some(2), 3.0, "running, 0 of 3 done"),
+            (None, 4.0, "running, 1 of 3 done"),
+            (None, 5.0, "running, 2 of 3 done"),
+        ] {
+            tools.steps.add_permits(1);
+            assert_eq!(told(&mut second).await, (number, message.to_owned()));
+            if let Some(id) = id {
+                assert_eq!(first.receive().await["id"], id);
             }
-            assert_eq!(message["params"]["progressToken"], "t");
-            told.push(message["params"]["progress"].as_f64().expect("a number"));
-        };
-        assert_eq!(response["result"]["content"][0]["text"], "7");
-        assert!(told.is_sorted_by(|a, b| a < b), "{told:?}");
-        assert!(told.last() >= Some(&3.0), "{told:?}");
+        }
+        tools.steps.add_permits(1);
+        assert_eq!(second.receive().await["result"]["isError"], false);
+    });
+}
+
+#[test]
+fn calls_of_others_are_no_news_to_those_that_wait() {
+    const OTHERS: u64 = 100;
+    runtime().block_on(async {
+        let (dispatcher, tools) = dispatcher();
+        let (mut first, mut second) = (connect(&dispatcher).await, connect(&dispatcher).await);
+        first.call(1, "hangs", 0).await;
+        tools.until_begun(1).await;
+        watched_call(&mut second, 1, "steps", operations(2_000)).await;
+        assert_eq!(told(&mut second).await, (1.0, "queued: key k, next in line".to_owned()));
+        for n in 0..OTHERS {
+            first.call(2 + n, "free", n).await;
+            assert_eq!(first.receive().await["id"], 2 + n);
+        }
+        let params = json!({ "requestId": 1 });
+        let cancelled =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        first.send(&cancelled).await;
+        assert_eq!(told(&mut second).await, (2.0, "running, 0 of 2000 done".to_owned()));
     });
 }
 
@@ -374,23 +470,22 @@ fn how_far_a_call_is_reaches_its_client_and_only_ever_grows() {
 #[test]
 fn clients_are_told_when_tools_change() {
     runtime().block_on(async {
-        let changes = watch::Sender::new(());
-        let desk = desk_of(Arc::default(), changes.clone(), false);
-        let mut clients = [connect(&desk).await, connect(&desk).await];
+        let (dispatcher, tools) = dispatcher();
+        let mut clients = [connect(&dispatcher).await, connect(&dispatcher).await];
         for client in &mut clients {
             client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         }
-        while changes.receiver_count() < clients.len() {
-            tokio::task::yield_now().await;
-        }
-        changes.send_replace(());
+        let mut subscribers = tools.subscribers.subscribe();
+        let expected = clients.len();
+        subscribers.wait_for(|count| *count == expected).await.expect("its sender lives");
+        tools.changes.send_replace(());
         for client in &mut clients {
             assert_eq!(client.receive().await["method"], "notifications/tools/list_changed");
             client.call(2, "keyed", 2).await;
             assert_eq!(client.receive().await["id"], 2);
         }
         drop(clients);
-        changes.closed().await;
+        tools.changes.closed().await;
     });
 }
 
@@ -398,8 +493,8 @@ fn clients_are_told_when_tools_change() {
 #[test]
 fn bad_input_is_refused_and_nothing_of_the_rest_is_lost() {
     runtime().block_on(async {
-        let (desk, _) = desk();
-        let mut client = connect(&desk).await;
+        let (dispatcher, _) = dispatcher();
+        let mut client = connect(&dispatcher).await;
         client.call(1, "keyed", 1).await;
         // No JSON, and half of some: nobody could be told.
         client.write.write_all(b"{\"jsonrpc\": \n\xff\xfe\n\n").await.expect("it reads");

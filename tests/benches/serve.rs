@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result};
 use jp_policy_config::{Config, Source};
 use jp_policy_mcp::{
     ConfiguredTools,
-    gateway::{Clients, Desk, Handler, Ordered, stdio},
+    gateway::{ClientPrompter, Dispatcher, Handler, Ingress, stdio},
 };
 use jp_policy_runtime::{coordinator::AutoPrompter, tools::Workspace};
 use jp_policy_wasm::{Component, Engine};
@@ -132,11 +132,11 @@ async fn serve() -> Result<()> {
     let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
     let server = Arc::new(ConfiguredTools::new(&config, workspace));
     let policy = Arc::new(Component::embedded(&Engine::new()?)?);
-    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: true }), false));
-    let desk = Desk::new(config, server.clone(), policy, clients, None)?;
+    let prompter = Arc::new(ClientPrompter::new(Arc::new(AutoPrompter { approve: true }), false));
+    let dispatcher = Dispatcher::new(config, server.clone(), policy, prompter, None)?;
     let (input, output) = stdio();
-    let connection = Ordered::new(AsyncRwTransport::new_server(input, output), desk.clone());
-    serve_server(Handler::new(desk), connection).await?.waiting().await?;
+    let connection = Ingress::new(AsyncRwTransport::new_server(input, output), dispatcher.clone());
+    serve_server(Handler::new(dispatcher), connection).await?.waiting().await?;
     server.close().await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! All configured tools: commands are handed to the server that runs them, calls of MCP servers to these.
+//! All configured tools: local commands, and tools of MCP servers.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -12,20 +12,20 @@ use tokio::sync::watch;
 
 use crate::upstream::McpServers;
 
-/// Runs the configured tools, whether they are commands on this machine or come from MCP servers.
+/// Runs the configured tools: commands on this machine, and tools of MCP servers.
 pub struct ConfiguredTools {
     commands: LocalTools,
     mcp: McpServers,
 }
 
 impl ConfiguredTools {
-    /// These tools.
+    /// The tools of this configuration. No MCP server is started before a call needs it.
     pub fn new(config: &Config, workspace: Workspace) -> Self {
         let mcp = McpServers::new(&config.mcp, &workspace.root);
         Self { commands: LocalTools::new(config, workspace), mcp }
     }
 
-    /// Tells `watch` of every process group.
+    /// Tells `watch` of every process group that is started from now on.
     #[must_use]
     pub fn watched_by(mut self, watch: Arc<dyn ProcessWatch>) -> Self {
         self.mcp.watched_by(&watch);
@@ -35,12 +35,12 @@ impl ConfiguredTools {
 
     /// Ends the MCP servers that were started, and waits until nothing of them is left. None is started any more.
     ///
-    /// To be called when the batch is over. What is dropped instead ends them too, in the background.
+    /// To be called when the last batch is over. A drop without it ends them too, in the background.
     pub async fn close(&self) {
         self.mcp.close().await;
     }
 
-    /// A tool's configuration.
+    /// The configuration of a tool; none: there is no such tool.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.commands.tool(name)
     }

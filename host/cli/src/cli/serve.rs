@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use jp_policy_mcp::{
     ConfiguredTools,
-    gateway::{self, Clients, Desk, Http, PATH},
+    gateway::{self, ClientPrompter, Dispatcher, HttpServer, PATH},
 };
 use jp_policy_runtime::{coordinator::AutoPrompter, tools::Workspace};
 use tokio_util::sync::CancellationToken;
@@ -85,8 +85,8 @@ enum Approve {
     Ask,
 }
 
-/// How long what was told to stop is waited for at the end.
-const LEAVE: Duration = Duration::from_secs(5);
+/// How long is waited at the end for calls that were withdrawn.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.log_file {
@@ -107,33 +107,34 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     let engine = args.tools.policy.engine()?;
     let factory = args.tools.policy.load(&engine, &config)?;
     let config = Arc::new(config);
-    let server = ConfiguredTools::new(&config, Workspace { root, ..Workspace::default() });
-    let server = Arc::new(server.watched_by(guard));
-    let nobody = Arc::new(AutoPrompter { approve: args.approve == Approve::All });
-    let clients = Arc::new(Clients::new(nobody, args.approve == Approve::Ask));
+    let tools = ConfiguredTools::new(&config, Workspace { root, ..Workspace::default() });
+    let tools = Arc::new(tools.watched_by(guard));
+    let fallback = Arc::new(AutoPrompter { approve: args.approve == Approve::All });
+    let prompter = Arc::new(ClientPrompter::new(fallback, args.approve == Approve::Ask));
     enough_open_files()?;
-    // A call is handed from task to task, and the next one is awake sooner on the thread that has just worked than on another.
+    // A call is handed from task to task, and the next task wakes sooner on the thread that is busy than on another.
     let runtime = event_loop(1)?;
     let factory = Arc::new(factory);
-    let desk =
-        Desk::new(config.clone(), server.clone(), factory.clone(), clients, args.tools.timeout);
-    let desk = desk.map_err(|refusal| refused(&config, &*factory, refusal))?;
+    let timeout = args.tools.timeout;
+    let dispatcher =
+        Dispatcher::new(config.clone(), tools.clone(), factory.clone(), prompter, timeout);
+    let dispatcher = dispatcher.map_err(|refusal| refused(&config, &*factory, refusal))?;
     let ended = runtime.block_on(async {
         let ended = match args.http {
-            Some(address) => over_http(desk.clone(), address, token.as_deref()).await,
-            None => over_stdio(desk.clone()).await,
+            Some(address) => over_http(dispatcher.clone(), address, token.as_deref()).await,
+            None => over_stdio(dispatcher.clone()).await,
         };
-        // What clients have left behind is withdrawn with their requests; it is gone when the desk is idle.
-        let _ = tokio::time::timeout(LEAVE, desk.idle()).await;
-        server.close().await;
+        // The calls of clients that are gone are withdrawn with their requests; they are over when the dispatcher is idle.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, dispatcher.idle()).await;
+        tools.close().await;
         ended
     });
-    runtime.shutdown_timeout(LEAVE);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     ended
 }
 
 impl Args {
-    /// What clients have to bring, if anything.
+    /// The token that clients have to send, if any.
     fn token(&self) -> Result<Option<String>> {
         const VARIABLE: &str = "JP_POLICY_TOKEN";
         let (text, origin) = match (&self.token_file, std::env::var(VARIABLE)) {
@@ -153,11 +154,11 @@ impl Args {
     }
 }
 
-async fn over_stdio(desk: Arc<Desk>) -> Result<Exit> {
-    let service = gateway::over_stdio(desk.clone()).await;
-    let service = service.context("failed to begin with the client")?;
+async fn over_stdio(dispatcher: Arc<Dispatcher>) -> Result<Exit> {
+    let service = gateway::serve_stdio(dispatcher.clone()).await;
+    let service = service.context("failed to initialize the connection with the client")?;
     let stop = service.cancellation_token();
-    // Before the client has said hello, a signal may end the program as it ends any.
+    // Until the connection is initialized, a signal ends the program as it ends any.
     let mut endings = Endings::new();
     tokio::select! {
         ended = service.waiting() => {
@@ -165,25 +166,29 @@ async fn over_stdio(desk: Arc<Desk>) -> Result<Exit> {
             Ok(Exit::Fine)
         }
         _ = endings.next() => {
-            desk.cancel();
+            dispatcher.cancel();
             stop.cancel();
             Ok(Exit::Interrupted)
         }
     }
 }
 
-async fn over_http(desk: Arc<Desk>, address: SocketAddr, token: Option<&str>) -> Result<Exit> {
-    let http = Http::bind(address, token).await;
+async fn over_http(
+    dispatcher: Arc<Dispatcher>,
+    address: SocketAddr,
+    token: Option<&str>,
+) -> Result<Exit> {
+    let http = HttpServer::bind(address, token).await;
     let http = http.with_context(|| format!("failed to listen on {address}"))?;
     let mut endings = Endings::new();
     anstream::eprintln!("listening on http://{}{PATH}, until Ctrl-C", http.address()?);
     let stop = CancellationToken::new();
-    let served = http.serve(desk.clone(), stop.clone());
+    let served = http.serve(dispatcher.clone(), stop.clone());
     let mut served = std::pin::pin!(served);
     tokio::select! {
         () = served.as_mut() => {}
         _ = endings.next() => {
-            desk.cancel();
+            dispatcher.cancel();
             stop.cancel();
             served.await;
         }

@@ -9,16 +9,17 @@ use jp_policy_config::Tool;
 use jp_policy_core::{
     catalog::Terms,
     fan_out::schema,
+    policy::Refusal,
     response::{Response, Status},
+    terms::RunMode,
 };
-use jp_policy_core::{policy::Refusal, terms::RunMode};
-use jp_policy_runtime::tools::{Definition, Progress};
+use jp_policy_runtime::{tools::Definition, whole_text};
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ServerCapabilities, ServerConfig, Tool as McpTool,
+        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+        ServerConfig, Tool as McpTool,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -29,23 +30,23 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Desk, Place, ordered::HandedIn};
+use super::{Dispatcher, ingress::Submitted, progress::ProgressReporter};
 
-/// How long a client waits for servers that have to start before it can be told what their tools take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long `tools/list` waits for servers that have to start before it is known what their tools take.
+const DEFINITION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One client's side of a desk.
+/// Answers the requests of one client. Cheap to clone.
 #[derive(Clone)]
 pub struct Handler {
-    desk: Arc<Desk>,
-    /// Once the client has said hello, it is told when tools change, until the last clone of this is gone.
-    telling: Arc<OnceLock<DropGuard>>,
+    dispatcher: Arc<Dispatcher>,
+    /// From the client's `initialized` on, a task tells it when tools change, until the last clone of this is gone.
+    notifying: Arc<OnceLock<DropGuard>>,
 }
 
 impl Handler {
-    /// Answers from this desk, on a connection that is [`Ordered`](super::Ordered).
-    pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, telling: Arc::default() }
+    /// Runs calls by this dispatcher, for a connection with an [`Ingress`](super::Ingress).
+    pub fn new(dispatcher: Arc<Dispatcher>) -> Self {
+        Self { dispatcher, notifying: Arc::default() }
     }
 }
 
@@ -59,10 +60,10 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.telling.get_or_init(|| {
+        self.notifying.get_or_init(|| {
             let gone = CancellationToken::new();
-            if let Some(changes) = self.desk.tools().changes() {
-                tokio::spawn(tell(changes, context.peer, gone.clone()));
+            if let Some(changes) = self.dispatcher.tools().changes() {
+                tokio::spawn(notify_changes(changes, context.peer, gone.clone()));
             }
             gone.drop_guard()
         });
@@ -73,11 +74,13 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.desk.config().tools.values().filter(|tool| tool.run != RunMode::Skip);
+        let tools =
+            self.dispatcher.config().tools.values().filter(|tool| tool.run != RunMode::Skip);
         // All of them at once: each may have to start a server.
-        let defining: Vec<_> =
-            tools.map(|tool| (tool, define(&self.desk, tool, context.peer.clone()))).collect();
-        let deadline = Instant::now() + PATIENCE;
+        let defining: Vec<_> = tools
+            .map(|tool| (tool, define(&self.dispatcher, tool, context.peer.clone())))
+            .collect();
+        let deadline = Instant::now() + DEFINITION_TIMEOUT;
         let mut offered = Vec::new();
         for (tool, defining) in defining {
             let defined = timeout_at(deadline, defining).await;
@@ -93,51 +96,30 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let token = context.meta.get_progress_token();
-        let handed_in = context.extensions.get::<HandedIn>().and_then(HandedIn::take);
-        let mut pending = match handed_in {
-            Some(pending) => pending,
-            // A connection that does not fix the order has none to keep.
-            None => {
-                let arguments = request.arguments.unwrap_or_default();
-                self.desk.submit(request.name.to_string(), arguments, token.is_some())
-            }
-        }
-        .map_err(|refusal| refused(&refusal))?;
-        self.desk.clients().attend(pending.id(), &context.peer);
-        let mut watched = token.zip(pending.place());
-        let mut last = 0.0;
-        let mut begun = None;
+        let submitted = context.extensions.get::<Submitted>().and_then(Submitted::take);
+        // A connection without an ingress does not keep the order.
+        let submitted = submitted.unwrap_or_else(|| {
+            let arguments = request.arguments.unwrap_or_default();
+            self.dispatcher.submit(request.name.to_string(), arguments, token.is_some())
+        });
+        let mut call = submitted.map_err(|refusal| refused(&refusal))?;
+        self.dispatcher.prompter().assign(call.id(), &context.peer);
+        let watched = token.zip(call.status());
+        let mut reporter = watched.map(|(token, status)| ProgressReporter::new(token, status));
         loop {
             tokio::select! {
-                response = pending.response() => {
+                response = call.response() => {
                     let response = response.ok_or_else(|| ErrorData::internal_error("the batch was lost", None))?;
-                    return Ok(result(&response).into());
+                    return Ok(result(response).await.into());
                 }
-                Some((token, place)) = moved(&mut watched) => {
-                    let (done, total, message) = match place {
-                        Place::Submitted => continue,
-                        Place::Queued(why) => (last + 1.0, None, Some(why)),
-                        Place::Running => (last + 1.0, None, Some("running".to_owned())),
-                        Place::Come(Progress { done, total, message }) => {
-                            // What it counts begins where the steps before it have ended.
-                            let begun = *begun.get_or_insert(last);
-                            (begun + done, total.map(|total| begun + total), message)
-                        }
-                    };
-                    if done <= last {
-                        // It has to increase, and something that has not is no news.
-                        continue;
-                    }
-                    last = done;
-                    let mut progress = ProgressNotificationParam::new(token, done);
-                    (progress.total, progress.message) = (total, message);
-                    // A client that is gone is noticed elsewhere.
+                Some(progress) = next_progress(&mut reporter) => {
+                    // The connection finds out by itself that a client is gone.
                     let _ = context.peer.notify_progress(progress).await;
                 }
                 () = context.ct.cancelled() => {
-                    pending.withdraw();
+                    call.withdraw();
                     // Its slot is free when nothing of it runs any more, and the client hears nothing of it.
-                    let _ = pending.response().await;
+                    let _ = call.response().await;
                     return Err(ErrorData::internal_error("cancelled", None));
                 }
             }
@@ -146,24 +128,25 @@ impl ServerHandler for Handler {
 }
 
 /// Tells a client when tools change, until it is gone.
-async fn tell(mut changes: watch::Receiver<()>, client: Peer<RoleServer>, gone: CancellationToken) {
+async fn notify_changes(
+    mut changes: watch::Receiver<()>,
+    client: Peer<RoleServer>,
+    gone: CancellationToken,
+) {
     loop {
         tokio::select! {
-            ticked = changes.changed() => if ticked.is_err() { return },
+            news = changes.changed() => if news.is_err() { return },
             () = gone.cancelled() => return,
         }
-        // One that is gone is noticed elsewhere.
+        // The connection finds out by itself that a client is gone.
         let _ = client.notify_tool_list_changed().await;
     }
 }
 
-/// Waits until a watched call stands somewhere else; none, if it is not watched, or does not move any more.
-async fn moved(
-    watched: &mut Option<(ProgressToken, watch::Receiver<Place>)>,
-) -> Option<(ProgressToken, Place)> {
-    let (token, place) = watched.as_mut()?;
-    place.changed().await.ok()?;
-    Some((token.clone(), place.borrow_and_update().clone()))
+async fn next_progress(
+    reporter: &mut Option<ProgressReporter>,
+) -> Option<ProgressNotificationParam> {
+    reporter.as_mut()?.next().await
 }
 
 fn refused(refusal: &Refusal) -> ErrorData {
@@ -174,33 +157,34 @@ fn refused(refusal: &Refusal) -> ErrorData {
 }
 
 /// A response as MCP has it: the text, and whether it is an error.
-fn result(response: &Response) -> CallToolResult {
-    let content = vec![ContentBlock::text(response.text_or_beginning())];
-    match response.status {
+async fn result(response: Response) -> CallToolResult {
+    let status = response.status;
+    let content = vec![ContentBlock::text(whole_text(response).await)];
+    match status {
         Status::Ok => CallToolResult::success(content),
         Status::Error | Status::NotRun | Status::Cancelled => CallToolResult::error(content),
     }
 }
 
-/// Finds out what a tool takes. A client that does not wait for it is told when it is known.
+/// Finds out what a tool takes. If the receiver is dropped before, the client is told then that tools have changed.
 fn define(
-    desk: &Arc<Desk>,
+    dispatcher: &Arc<Dispatcher>,
     tool: &Tool,
     client: Peer<RoleServer>,
 ) -> oneshot::Receiver<Definition> {
     let (sender, defined) = oneshot::channel();
-    let (desk, name) = (desk.clone(), tool.name.clone());
+    let (dispatcher, name) = (dispatcher.clone(), tool.name.clone());
     tokio::spawn(async move {
-        let definition = match desk.tools().definition(&name).await {
+        let definition = match dispatcher.tools().definition(&name).await {
             Some(Ok(definition)) => definition,
             Some(Err(why)) => {
-                tracing::warn!(target: "serve", tool = %name, %why, "is offered as it is configured");
+                tracing::warn!(target: "gateway", tool = %name, %why, "the tool is offered as it is configured");
                 return;
             }
             None => return,
         };
         if sender.send(definition).is_err() {
-            // One that has gone does not need to know.
+            // A client that is gone does not need to know.
             let _ = client.notify_tool_list_changed().await;
         }
     });

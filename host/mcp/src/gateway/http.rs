@@ -11,38 +11,40 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use subtle::ConstantTimeEq as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Desk, Handler, sessions::Sessions};
+use super::{Dispatcher, Handler, sessions::Sessions};
 
-/// The path that it is served under.
+/// The path of the URL that MCP is served under.
 pub const PATH: &str = "/mcp";
 
-/// Bytes of one message: more than any call needs, and less than hurts.
-const MESSAGE: usize = 16 << 20;
+/// Bytes of one message at most: more than any call needs, and less than hurts.
+const MAX_MESSAGE: usize = 16 << 20;
 
-/// How long a client may take to say what it wants.
-const HEADERS: Duration = Duration::from_secs(30);
+/// How long a client may take to send the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long connections may take to end when all is over.
-const GOODBYE: Duration = Duration::from_secs(2);
+/// How long connections may take to end once the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 type Service = StreamableHttpService<Handler, Sessions>;
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// A desk on an address of this machine.
+/// Serves MCP over streamable HTTP on an address of this machine.
 ///
-/// Pages in a browser can reach what listens here too. So the names `Host` and `Origin` have to be of this machine, and with a token,
-/// each request has to bring it.
-pub struct Http {
+/// Pages in a browser can reach what listens here too. So the headers `Host` and `Origin` have to name this machine, and with a
+/// token, each request has to have it.
+pub struct HttpServer {
     listener: TcpListener,
     token: Option<Arc<str>>,
 }
 
-impl Http {
-    /// Listens on an address, which has to be of this machine alone. With a token, requests without
-    /// `Authorization: Bearer TOKEN` are refused.
+impl HttpServer {
+    /// Listens on a loopback address. With a token, requests without `Authorization: Bearer TOKEN` are refused.
+    ///
+    /// Fails if the address is no loopback address, or can't be listened on.
     pub async fn bind(address: SocketAddr, token: Option<&str>) -> io::Result<Self> {
         if !address.ip().is_loopback() {
             let why = "only this machine may reach it: expected a loopback address, like 127.0.0.1";
@@ -52,20 +54,20 @@ impl Http {
         Ok(Self { listener, token: token.map(Into::into) })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves clients until it is to stop. What they have left behind is withdrawn then.
-    pub async fn serve(self, desk: Arc<Desk>, stop: CancellationToken) {
+    /// Serves clients until `stop` is cancelled. Their calls that have no response are withdrawn then.
+    pub async fn serve(self, dispatcher: Arc<Dispatcher>, stop: CancellationToken) {
         let mut config = StreamableHttpServerConfig::default()
             .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
             .enforce_origin_validation()
-            .with_max_request_body_bytes(MESSAGE);
+            .with_max_request_body_bytes(MAX_MESSAGE);
         config.cancellation_token = stop.child_token();
-        let sessions = Arc::new(Sessions::new(desk.clone()));
-        let service = Service::new(move || Ok(Handler::new(desk.clone())), sessions, config);
+        let sessions = Arc::new(Sessions::new(dispatcher.clone()));
+        let service = Service::new(move || Ok(Handler::new(dispatcher.clone())), sessions, config);
         let connections = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
@@ -78,15 +80,15 @@ impl Http {
                     connections.spawn(connection(stream, service, token, stop.clone()));
                 }
                 Err(error) => {
-                    tracing::warn!(target: "serve", %error, "a connection could not be accepted");
+                    tracing::warn!(target: "gateway", %error, "a connection could not be accepted");
                     // Out of file descriptors, most likely: it gets no better by asking at once.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
         }
         connections.close();
-        // A client that does not read is left.
-        let _ = tokio::time::timeout(GOODBYE, connections.wait()).await;
+        // A client that does not read is not waited for.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.wait()).await;
     }
 }
 
@@ -96,7 +98,7 @@ async fn connection(
     token: Option<Arc<str>>,
     stop: CancellationToken,
 ) {
-    // Its messages are small, and somebody waits for each.
+    // Messages are small, and somebody waits for each.
     let _ = stream.set_nodelay(true);
     let answer = service_fn(move |request: Request<Incoming>| {
         let (service, token) = (service.clone(), token.clone());
@@ -104,7 +106,7 @@ async fn connection(
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
+        .header_read_timeout(HEADER_TIMEOUT)
         .serve_connection(TokioIo::new(stream), answer);
     let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
@@ -115,7 +117,7 @@ async fn connection(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(target: "serve", %error, "a connection was lost");
+        tracing::debug!(target: "gateway", %error, "a connection was lost");
     }
 }
 
@@ -124,7 +126,7 @@ async fn answer(service: &Service, token: Option<&str>, request: Request<Incomin
         return refused(StatusCode::NOT_FOUND, &format!("MCP is served under {PATH}"));
     }
     if let Some(token) = token
-        && !brings(&request, token)
+        && !has_token(&request, token)
     {
         let mut answer =
             refused(StatusCode::UNAUTHORIZED, "expected `Authorization: Bearer TOKEN`");
@@ -135,15 +137,14 @@ async fn answer(service: &Service, token: Option<&str>, request: Request<Incomin
     service.handle(request).await
 }
 
-/// Whether a request has the token. How long that takes to find out says nothing about the token but its length.
-fn brings<B>(request: &Request<B>, token: &str) -> bool {
+/// Whether a request has the token. The time that this takes depends on no byte of the token, only on its length.
+fn has_token<B>(request: &Request<B>, token: &str) -> bool {
     let value = request.headers().get(header::AUTHORIZATION);
     let Some((scheme, given)) = value.and_then(|value| value.to_str().ok()?.split_once(' ')) else {
         return false;
     };
-    let (given, token) = (given.trim().as_bytes(), token.as_bytes());
-    let differences = given.iter().zip(token).fold(0, |differences, (a, b)| differences | (a ^ b));
-    scheme.eq_ignore_ascii_case("bearer") && given.len() == token.len() && differences == 0
+    let is_equal = given.trim().as_bytes().ct_eq(token.as_bytes());
+    scheme.eq_ignore_ascii_case("bearer") && bool::from(is_equal)
 }
 
 fn refused(status: StatusCode, why: &str) -> Answer {

@@ -1,21 +1,27 @@
 //! The tools as an MCP server, for any agent: with the limits, the order and the policy of the configuration.
 //!
-//! A [`Desk`] takes calls from all clients and runs them in one batch at a time, so that they share the limits. A client's calls
-//! are handed to it in the order in which they stand on the connection, by [`Ordered`], before any task is spawned for them. A
-//! connection is standard input and output, or [`Http`].
+//! A [`Dispatcher`] takes calls from all clients and runs them in one batch at a time, so that they share the limits. A client's
+//! calls are submitted to it in the order in which they stand on the connection, by [`Ingress`], before any task is spawned for
+//! them. A connection is standard input and output ([`serve_stdio`]), or one of an [`HttpServer`].
 
-mod clients;
-mod desk;
+mod client_prompter;
+mod connection_calls;
+mod dispatcher;
+mod form;
 mod handler;
 mod http;
-mod leaving;
-mod ordered;
+mod ingress;
+mod progress;
 mod sessions;
+mod status;
 mod stdio;
+mod watched;
+mod watcher;
 
-pub use clients::Clients;
-pub use desk::{Desk, Pending, Place};
+pub use client_prompter::ClientPrompter;
+pub use dispatcher::{CallHandle, Dispatcher};
 pub use handler::Handler;
-pub use http::{Http, PATH};
-pub use ordered::Ordered;
-pub use stdio::{Input, Output, over_stdio, stdio};
+pub use http::{HttpServer, PATH};
+pub use ingress::Ingress;
+pub use status::CallStatus;
+pub use stdio::{Input, Output, serve_stdio, stdio};

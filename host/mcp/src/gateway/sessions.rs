@@ -1,5 +1,5 @@
-//! Sessions of HTTP clients: their calls are handed in in the order in which they come, and those of a client that has gone are
-//! cancelled.
+//! Sessions of HTTP clients: their calls are submitted in the order in which they come, and those of a client whose connection is
+//! lost are cancelled.
 
 use std::{
     collections::HashMap,
@@ -24,13 +24,13 @@ use rmcp::{
     },
 };
 
-use super::{Desk, Ordered};
+use super::{Dispatcher, Ingress};
 
-/// How long a client whose connection was lost may take to come back for the answer.
-const COME_BACK: Duration = Duration::from_secs(10);
+/// How long a client whose connection was lost may take to resume the answer.
+const RESUME_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a session is kept that nobody uses. A call may take long and say nothing meanwhile.
-const IDLE: Duration = Duration::from_hours(24);
+/// How long a session without any message is kept. A call may take long and report nothing meanwhile.
+const IDLE_TIMEOUT: Duration = Duration::from_hours(24);
 
 type Inner = LocalSessionManager;
 type Error = <Inner as SessionManager>::Error;
@@ -38,32 +38,32 @@ type Error = <Inner as SessionManager>::Error;
 /// The sessions of all clients.
 pub(super) struct Sessions {
     inner: Arc<Inner>,
-    desk: Arc<Desk>,
-    /// How often each has come back for an answer.
-    returns: Mutex<HashMap<SessionId, Arc<AtomicU64>>>,
+    dispatcher: Arc<Dispatcher>,
+    /// How often each session has resumed an answer.
+    resumed: Mutex<HashMap<SessionId, Arc<AtomicU64>>>,
 }
 
 impl Sessions {
-    /// None yet.
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
+    /// No sessions yet.
+    pub(super) fn new(dispatcher: Arc<Dispatcher>) -> Self {
         let mut inner = Inner::default();
-        inner.session_config.keep_alive = Some(IDLE);
-        Self { inner: Arc::new(inner), desk, returns: Mutex::default() }
+        inner.session_config.keep_alive = Some(IDLE_TIMEOUT);
+        Self { inner: Arc::new(inner), dispatcher, resumed: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<AtomicU64>>> {
-        self.returns.lock().unwrap_or_else(PoisonError::into_inner)
+        self.resumed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionManager for Sessions {
     type Error = Error;
-    type Transport = Ordered<<Inner as SessionManager>::Transport>;
+    type Transport = Ingress<<Inner as SessionManager>::Transport>;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Error> {
         let (id, transport) = self.inner.create_session().await?;
         self.lock().insert(id.clone(), Arc::default());
-        Ok((id, Ordered::new(transport, self.desk.clone())))
+        Ok((id, Ingress::new(transport, self.dispatcher.clone())))
     }
 
     async fn initialize_session(
@@ -92,15 +92,15 @@ impl SessionManager for Sessions {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let returns = self.lock().get(id).cloned();
+        let resumed = self.lock().get(id).cloned();
         let stream = self.inner.create_stream(id, message).await?;
-        let waited_for = request.zip(returns).map(|(request, returns)| WaitedFor {
+        let request = request.zip(resumed).map(|(request, resumed)| OpenRequest {
             sessions: self.inner.clone(),
             session: id.clone(),
             request,
-            returns,
+            resumed,
         });
-        Ok(Answer { stream: Box::pin(stream), waited_for })
+        Ok(Answer { stream: Box::pin(stream), request })
     }
 
     async fn accept_message(
@@ -123,8 +123,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        if let Some(returns) = self.lock().get(id) {
-            returns.fetch_add(1, Ordering::Relaxed);
+        if let Some(resumed) = self.lock().get(id) {
+            resumed.fetch_add(1, Ordering::Relaxed);
         }
         self.inner.resume(id, last_event_id).await
     }
@@ -134,7 +134,7 @@ impl SessionManager for Sessions {
 struct Answer {
     stream: Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>,
     /// Until the last message.
-    waited_for: Option<WaitedFor>,
+    request: Option<OpenRequest>,
 }
 
 impl Stream for Answer {
@@ -143,7 +143,7 @@ impl Stream for Answer {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = self.stream.as_mut().poll_next(context);
         if let Poll::Ready(None) = next {
-            self.waited_for = None;
+            self.request = None;
         }
         next
     }
@@ -152,28 +152,28 @@ impl Stream for Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         // The connection was lost before the answer was given.
-        if let (Some(waited_for), Ok(runtime)) =
-            (self.waited_for.take(), tokio::runtime::Handle::try_current())
+        if let (Some(request), Ok(runtime)) =
+            (self.request.take(), tokio::runtime::Handle::try_current())
         {
-            runtime.spawn(waited_for.leave());
+            runtime.spawn(request.cancel_unless_resumed());
         }
     }
 }
 
-/// A request that a client waits for.
-struct WaitedFor {
+/// A request without an answer.
+struct OpenRequest {
     sessions: Arc<Inner>,
     session: SessionId,
     request: RequestId,
-    returns: Arc<AtomicU64>,
+    resumed: Arc<AtomicU64>,
 }
 
-impl WaitedFor {
-    /// Cancels the request, unless the client comes back.
-    async fn leave(self) {
-        let before = self.returns.load(Ordering::Relaxed);
-        tokio::time::sleep(COME_BACK).await;
-        if self.returns.load(Ordering::Relaxed) != before {
+impl OpenRequest {
+    /// Cancels the request, unless the client resumes the session in time.
+    async fn cancel_unless_resumed(self) {
+        let before = self.resumed.load(Ordering::Relaxed);
+        tokio::time::sleep(RESUME_TIMEOUT).await;
+        if self.resumed.load(Ordering::Relaxed) != before {
             return;
         }
         let reason = "the client has gone".to_owned();

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use tokio::{sync::Notify, time::Instant};
 
 use super::*;
-use crate::gateway::{Clients, Handler};
+use crate::gateway::{ClientPrompter, Handler};
 
 /// Its only tool says that it has begun, and runs until it is stopped.
 struct Hangs(Arc<Notify>);
@@ -37,18 +37,19 @@ fn message(message: Json) -> ClientJsonRpcMessage {
     serde_json::from_value(message).expect("a message")
 }
 
-/// A session whose client has said hello, and what is told when a call has begun.
-async fn session() -> (Arc<Desk>, Arc<Sessions>, SessionId, Arc<Notify>) {
+/// A session whose client is initialized, and what is notified when a call has begun.
+async fn session() -> (Arc<Dispatcher>, Arc<Sessions>, SessionId, Arc<Notify>) {
     let begun = Arc::new(Notify::new());
     let text = "conversation.tools.hangs.run = 'unattended'";
     let config = Config::from_sources(&[Source::new("tools.toml", text)]).expect("it holds");
-    let clients = Arc::new(Clients::new(Arc::new(AutoPrompter { approve: true }), false));
+    let prompter = Arc::new(ClientPrompter::new(Arc::new(AutoPrompter { approve: true }), false));
     let rules = Arc::new(Native::rules());
-    let desk = Desk::new(Arc::new(config), Arc::new(Hangs(begun.clone())), rules, clients, None);
-    let desk = desk.expect("the rules take everything");
-    let sessions = Arc::new(Sessions::new(desk.clone()));
+    let dispatcher =
+        Dispatcher::new(Arc::new(config), Arc::new(Hangs(begun.clone())), rules, prompter, None);
+    let dispatcher = dispatcher.expect("the rules take everything");
+    let sessions = Arc::new(Sessions::new(dispatcher.clone()));
     let (id, transport) = sessions.create_session().await.expect("a session");
-    let handler = Handler::new(desk.clone());
+    let handler = Handler::new(dispatcher.clone());
     tokio::spawn(async move {
         let service = serve_server(handler, transport).await.expect("hello");
         let _ = service.waiting().await;
@@ -59,7 +60,7 @@ async fn session() -> (Arc<Desk>, Arc<Sessions>, SessionId, Arc<Notify>) {
     sessions.initialize_session(&id, message(hello)).await.expect("it is welcome");
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     sessions.accept_message(&id, message(ready)).await.expect("it is there");
-    (desk, sessions, id, begun)
+    (dispatcher, sessions, id, begun)
 }
 
 fn call() -> ClientJsonRpcMessage {
@@ -69,41 +70,41 @@ fn call() -> ClientJsonRpcMessage {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_client_has_gone_is_cancelled_after_a_while() {
-    let (desk, sessions, id, begun) = session().await;
+    let (dispatcher, sessions, id, begun) = session().await;
     let answer = sessions.create_stream(&id, call()).await.expect("it is taken");
     begun.notified().await;
     let start = Instant::now();
     drop(answer);
-    desk.idle().await;
-    assert_eq!(start.elapsed().as_secs(), COME_BACK.as_secs());
+    dispatcher.idle().await;
+    assert_eq!(start.elapsed().as_secs(), RESUME_TIMEOUT.as_secs());
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_comes_back_finds_its_call_running() {
-    let (desk, sessions, id, begun) = session().await;
+    let (dispatcher, sessions, id, begun) = session().await;
     let answer = sessions.create_stream(&id, call()).await.expect("it is taken");
     begun.notified().await;
     drop(answer);
-    tokio::time::sleep(COME_BACK / 2).await;
+    tokio::time::sleep(RESUME_TIMEOUT / 2).await;
     let _answer = sessions.resume(&id, "0/0".to_owned()).await.expect("it is known");
     let still = tokio::select! {
-        () = desk.idle() => false,
-        () = tokio::time::sleep(COME_BACK * 100) => true,
+        () = dispatcher.idle() => false,
+        () = tokio::time::sleep(RESUME_TIMEOUT * 100) => true,
     };
     assert!(still, "it was cancelled");
     // The end of the session is that of its calls.
     sessions.close_session(&id).await.expect("it is there");
-    desk.idle().await;
+    dispatcher.idle().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_waits_is_left_alone() {
-    let (desk, sessions, id, begun) = session().await;
+    let (dispatcher, sessions, id, begun) = session().await;
     let _answer = sessions.create_stream(&id, call()).await.expect("it is taken");
     begun.notified().await;
     let still = tokio::select! {
-        () = desk.idle() => false,
-        () = tokio::time::sleep(COME_BACK * 100) => true,
+        () = dispatcher.idle() => false,
+        () = tokio::time::sleep(RESUME_TIMEOUT * 100) => true,
     };
     assert!(still, "it was cancelled");
 }

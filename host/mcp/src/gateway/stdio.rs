@@ -12,7 +12,7 @@ use rmcp::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Desk, Handler, Ordered};
+use super::{Dispatcher, Handler, Ingress};
 
 /// Standard input.
 pub type Input = Box<dyn AsyncRead + Send + Unpin>;
@@ -20,7 +20,7 @@ pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 /// Standard output.
 pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Both, for the life of the program.
+/// Standard input and output as a connection, for the life of the program.
 ///
 /// # Panics
 ///
@@ -36,17 +36,18 @@ pub fn stdio() -> (Input, Output) {
     )
 }
 
-/// Begins with the client that is at standard input and output.
+/// Serves the client at standard input and output. Fails if that does not initialize the connection.
 ///
 /// # Panics
 ///
 /// Outside of a tokio runtime.
-pub async fn over_stdio(
-    desk: Arc<Desk>,
+pub async fn serve_stdio(
+    dispatcher: Arc<Dispatcher>,
 ) -> Result<RunningService<RoleServer, Handler>, ServerInitializeError> {
     let (input, output) = stdio();
-    let connection = Ordered::new(AsyncRwTransport::new_server(input, output), desk.clone());
-    serve_server(Handler::new(desk), connection).await
+    let transport = AsyncRwTransport::new_server(input, output);
+    let connection = Ingress::new(transport, dispatcher.clone());
+    serve_server(Handler::new(dispatcher), connection).await
 }
 
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! One call: sent, waited for, and really over in the end.
+//! Sends a call, waits for its answer, and cancels it.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ use tokio::time::timeout;
 
 use super::{connection::Connection, content, error::McpError};
 
-/// How long a server that is asked to stop a call may take to answer it. One that stops without an answer, as it may, can't be told
+/// How long a server may take to answer a call that was cancelled. A server may also stop without an answer, but that can't be told
 /// from one that goes on.
-const ANSWER: Duration = GRACE;
+const CANCEL_TIMEOUT: Duration = GRACE;
 
 /// Sends a call, and waits until the server has answered it, or is gone.
 pub(super) async fn call(
@@ -37,7 +37,7 @@ pub(super) async fn call(
     let host = invocation.host.clone();
     let sent = tokio::select! {
         sent = connection.calls.send(&connection.peer, request, tool, host, stop.clone()) => sent,
-        error = connection.over() => return ended(&error, tool),
+        error = connection.closed() => return ended(&error, tool),
     };
     let Ok((mut handle, call)) = sent else {
         return ended(&connection.broken().await, tool);
@@ -45,8 +45,8 @@ pub(super) async fn call(
     let id = handle.id.clone();
     let ran = wait(connection, server, tool, &mut handle, stop).await;
     if !ran.stopped {
-        // A question may have been asked in its name for another call, and is not to be lost.
-        let _turn = call.turn.lock().await;
+        // A question that was asked in its name may belong to another call, and its answer is not to be lost.
+        let _open = call.prompt_lock.lock().await;
     }
     connection.calls.remove(&id).await;
     ran
@@ -66,32 +66,32 @@ async fn wait(
             let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
             answered(connection, server, tool, answer).await
         }
-        error = connection.over() => ended(&error, tool),
+        error = connection.closed() => ended(&error, tool),
         () = stop.now.cancelled() => {
-            give_up(connection, tool).await;
+            kill_server(connection, tool).await;
             stopped(tool)
         }
         () = stop.gently.cancelled() => {
             let answer = async {
                 cancel(connection, &id).await;
-                // Whatever it answers: it does not work on it any more.
+                // Any answer says that the server does not work on the call any more.
                 let _ = (&mut handle.rx).await;
             };
             tokio::select! {
-                answer = timeout(ANSWER, answer) => {
+                answer = timeout(CANCEL_TIMEOUT, answer) => {
                     if answer.is_err() {
-                        give_up(connection, tool).await;
+                        kill_server(connection, tool).await;
                     }
                 }
-                _ = connection.over() => {}
-                () = stop.now.cancelled() => give_up(connection, tool).await,
+                _ = connection.closed() => {}
+                () = stop.now.cancelled() => kill_server(connection, tool).await,
             }
             stopped(tool)
         }
     }
 }
 
-/// What came of a call that was cut short.
+/// What comes of a call that was stopped.
 pub(super) fn stopped(tool: &str) -> Ran {
     Ran { stopped: true, ..Outcome::error(format!("tool `{tool}` was stopped")).into() }
 }
@@ -113,31 +113,31 @@ async fn answered(
             McpError::Refused { server: server.to_owned(), message }.outcome(tool)
         }
         Err(ServiceError::TransportClosed) => return ended(&connection.broken().await, tool),
-        // On the net the next one may get through.
+        // Over HTTP the next request may get through.
         Err(ServiceError::TransportSend(error)) => {
-            let message = clean(&super::http::of_transport(&error));
+            let message = clean(&super::http::transport_error(&error));
             McpError::Refused { server: server.to_owned(), message }.outcome(tool)
         }
         Err(error) => {
-            let message = clean(&super::http::chain(&error));
+            let message = clean(&super::http::with_causes(&error));
             McpError::Refused { server: server.to_owned(), message }.outcome(tool)
         }
     };
     outcome.into()
 }
 
-/// Asks the server to stop a call. As the crate has it, a cancelled request has no answer any more; but its answer is what says
-/// that it is over, so this is sent as if it were a notification that the crate doesn't know.
+/// Asks the server to stop a call. rmcp drops the answer to a request that it cancels itself; but the answer is what says that the
+/// call is over, so this is sent as a custom notification.
 async fn cancel(connection: &Connection, id: &RequestId) {
     let params = json!({ "requestId": id, "reason": "the call was cancelled" });
     let notification = CustomNotification::new("notifications/cancelled", Some(params));
     let notification = ClientNotification::CustomNotification(notification);
-    // One that can't be sent has no answer either.
+    // If it can't be sent, there will be no answer either.
     let _ = connection.peer.send_notification(notification).await;
 }
 
-/// Nothing but the end of the server ends the call.
-async fn give_up(connection: &Connection, tool: &str) {
+/// Ends a call that the server did not stop, by ending the server.
+async fn kill_server(connection: &Connection, tool: &str) {
     let why = format!("was killed, because it did not stop a cancelled call of tool `{tool}`");
     connection.kill(why).await;
 }

@@ -1,4 +1,4 @@
-//! What the host answers to a server: its progress, its questions, its news.
+//! Handles what a server sends: progress, elicitations, changed lists.
 
 use std::sync::{
     Arc,
@@ -19,40 +19,40 @@ use rmcp::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{elicitation, in_flight::InFlight};
+use super::{elicitation, in_flight::InFlightCalls};
 
-/// The host, as a server sees it.
+/// The client of one server.
 #[derive(Debug, Clone)]
-pub(super) struct Client {
+pub(super) struct UpstreamClient {
     pub(super) server: String,
-    pub(super) calls: Arc<InFlight>,
-    /// How often the server has said that it offers other tools now.
-    pub(super) changes: Arc<AtomicU64>,
-    /// Told of that too, for those that offer its tools on.
-    news: watch::Sender<()>,
-    /// Nobody is asked any more.
-    pub(super) over: CancellationToken,
+    pub(super) calls: Arc<InFlightCalls>,
+    /// How often the server has said that its list of tools has changed.
+    pub(super) list_changes: Arc<AtomicU64>,
+    /// Notified of that, for the clients of the gateway.
+    list_changed: watch::Sender<()>,
+    /// Cancels open elicitations.
+    pub(super) closing: CancellationToken,
 }
 
-impl Client {
-    pub(super) fn new(server: &str, news: watch::Sender<()>) -> Self {
+impl UpstreamClient {
+    pub(super) fn new(server: &str, list_changed: watch::Sender<()>) -> Self {
         Self {
             server: server.to_owned(),
             calls: Arc::default(),
-            changes: Arc::default(),
-            news,
-            over: CancellationToken::new(),
+            list_changes: Arc::default(),
+            list_changed,
+            closing: CancellationToken::new(),
         }
     }
 }
 
-impl ClientHandler for Client {
+impl ClientHandler for UpstreamClient {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         capabilities.elicitation = Some(forms);
         ClientConfig::new(capabilities, Implementation::new("jp-policy", env!("CARGO_PKG_VERSION")))
-            // The last one in which a question is a request of its own, to be answered while the call is open.
+            // The last version in which an elicitation is a request of its own, answered while the call is open.
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
@@ -63,7 +63,7 @@ impl ClientHandler for Client {
     ) -> Result<ElicitResult, ErrorData> {
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request
         else {
-            // It was not said that this could be done.
+            // Only forms are in the capabilities.
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };
         let origin = match context.extensions.get::<InboundStreamOrigin>() {
@@ -71,21 +71,21 @@ impl ClientHandler for Client {
             _ => None,
         };
         let cancel = ElicitResult::new(ElicitationAction::Cancel);
-        let Some(call) = self.calls.asking(origin).await else {
-            tracing::warn!(target: "mcp", server = %self.server, "asks, and no call of it runs");
+        let Some(call) = self.calls.by_origin(origin).await else {
+            tracing::warn!(target: "upstream", server = %self.server, "the server elicits, and no call of it runs");
             return Ok(cancel);
         };
         let ask = async {
-            let _turn = call.turn.lock().await;
+            let _open = call.prompt_lock.lock().await;
             elicitation::ask(&*call.host, &call.tool, &message, &requested_schema).await
         };
         tokio::select! {
             answered = ask => Ok(answered),
-            // The server does not want to know any more; or the call, or all of it, is to end.
+            // The server cancels the request, the call is stopped, or the server is ended.
             () = context.ct.cancelled() => Ok(cancel),
             () = call.stop.gently.cancelled() => Ok(cancel),
             () = call.stop.now.cancelled() => Ok(cancel),
-            () = self.over.cancelled() => Ok(cancel),
+            () = self.closing.cancelled() => Ok(cancel),
         }
     }
 
@@ -94,7 +94,7 @@ impl ClientHandler for Client {
         params: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        // That of a call which has ended is nobody's.
+        // The progress of a call that has ended is dropped.
         if let Some(call) = self.calls.by_token(&params.progress_token).await {
             let message = params.message.as_deref().map(clean);
             call.host.progress(Progress { done: params.progress, total: params.total, message });
@@ -102,8 +102,8 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        tracing::debug!(target: "mcp", server = %self.server, "offers other tools now");
-        self.changes.fetch_add(1, Ordering::SeqCst);
-        self.news.send_replace(());
+        tracing::debug!(target: "upstream", server = %self.server, "the list of tools has changed");
+        self.list_changes.fetch_add(1, Ordering::SeqCst);
+        self.list_changed.send_replace(());
     }
 }

@@ -1,4 +1,4 @@
-//! A server that runs and is talked to, from its start to its end.
+//! The connection to a server that runs, from its start to its end.
 
 use std::{
     path::Path,
@@ -26,58 +26,59 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    bounded::{Bounded, MESSAGE},
-    client::Client,
+    bounded::{BoundedLines, MAX_MESSAGE},
+    client::UpstreamClient,
     error::McpError,
     http,
-    in_flight::InFlight,
-    process::{Ended, Process},
+    in_flight::InFlightCalls,
+    process::{Process, ProcessEnd},
 };
 
-/// Pages of a list of tools, after which it is taken for one without end.
-const PAGES: usize = 1000;
+/// Pages of a list of tools at most: a longer one is taken for one without end.
+const MAX_PAGES: usize = 1000;
 
-/// How long a server on the net may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(2);
+/// How long the transport may take to close, which over HTTP ends the session.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A server that runs.
+/// A connection to a server that runs.
 #[derive(Debug)]
 pub(super) struct Connection {
     server: String,
     pub(super) peer: Peer<RoleClient>,
-    pub(super) calls: Arc<InFlight>,
-    changes: Arc<AtomicU64>,
-    /// What it offers, and how often that had changed when it was asked.
-    offered: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
-    startup: Option<Duration>,
-    ending: Ending,
-    over: watch::Receiver<Option<McpError>>,
-    /// Nobody has it any more: it is ended.
+    pub(super) calls: Arc<InFlightCalls>,
+    list_changes: Arc<AtomicU64>,
+    /// The tools that it offers, and how often the list had changed when it was requested.
+    tools: Mutex<Option<(u64, Arc<Vec<Tool>>)>>,
+    startup_timeout: Option<Duration>,
+    shutdown: Shutdown,
+    /// Why it is closed, once it is.
+    closed: watch::Receiver<Option<McpError>>,
+    /// Ends the server when the last handle is dropped.
     _dropped: DropGuard,
 }
 
-/// Asks a connection to end.
+/// Tells the task that supervises a connection to end it.
 #[derive(Debug, Clone, Default)]
-struct Ending {
+struct Shutdown {
     gently: CancellationToken,
     now: CancellationToken,
     why: Arc<OnceLock<String>>,
 }
 
-/// Where a server is started from, and who is told.
+/// What a start needs beside the configuration of the server.
 #[derive(Clone)]
-pub(super) struct Ground<'a> {
+pub(super) struct StartContext<'a> {
     pub(super) root: &'a Path,
     pub(super) watch: Option<Arc<dyn ProcessWatch>>,
-    /// Told when it says that it offers other tools now.
-    pub(super) news: watch::Sender<()>,
+    /// Notified when the server says that its list of tools has changed.
+    pub(super) list_changed: watch::Sender<()>,
 }
 
 impl Connection {
-    /// Starts a server and waits until it is ready. One that is not in time, or not before `stop`, is gone again.
+    /// Starts a server and waits until it is ready. Fails if it is not ready in time, or before `stop`; then nothing of it is left.
     pub(super) async fn start(
         server: &McpServer,
-        ground: Ground<'_>,
+        context: StartContext<'_>,
         stop: &Stop,
     ) -> Result<Self, McpError> {
         let what = match &server.transport {
@@ -87,26 +88,26 @@ impl Connection {
             }
             McpTransport::Http(endpoint) => clean(&endpoint.url),
         };
-        tracing::debug!(target: "mcp", server = %server.name, %what, "starts");
+        tracing::debug!(target: "upstream", server = %server.name, %what, "starting the server");
         let failed = |why: String, stderr: String| McpError::Start {
             server: server.name.clone(),
             what: what.clone(),
             why,
             stderr,
         };
-        let client = Client::new(&server.name, ground.news);
+        let client = UpstreamClient::new(&server.name, context.list_changed);
         let exceeded = Arc::new(AtomicBool::new(false));
         match &server.transport {
             McpTransport::Stdio(command) => {
-                let started = Process::start(&server.name, command, ground.root, ground.watch);
+                let started = Process::start(&server.name, command, context.root, context.watch);
                 let (process, stdout, stdin) = started.map_err(|why| failed(why, String::new()))?;
-                let stdout = Bounded::new(stdout, MESSAGE, exceeded.clone());
+                let stdout = BoundedLines::new(stdout, MAX_MESSAGE, exceeded.clone());
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
                 let serving = client.clone().serve(transport);
                 let ready =
                     Self::ready(server, client, serving, Some(process), exceeded, stop, failed);
-                // It is large, as the handshake is.
+                // The future is large, as the handshake is.
                 Box::pin(ready).await
             }
             McpTransport::Http(endpoint) => {
@@ -123,13 +124,13 @@ impl Connection {
     pub(super) async fn over_pipe(
         server: &McpServer,
         pipe: tokio::io::DuplexStream,
-        news: watch::Sender<()>,
+        list_changed: watch::Sender<()>,
         stop: &Stop,
     ) -> Result<Self, McpError> {
         let (read, write) = tokio::io::split(pipe);
-        let client = Client::new(&server.name, news);
+        let client = UpstreamClient::new(&server.name, list_changed);
         let exceeded = Arc::new(AtomicBool::new(false));
-        let read = Bounded::new(read, MESSAGE, exceeded.clone());
+        let read = BoundedLines::new(read, MAX_MESSAGE, exceeded.clone());
         let transport = AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX);
         let serving = client.clone().serve(transport);
         let failed = |why: String, stderr: String| McpError::Start {
@@ -143,8 +144,10 @@ impl Connection {
 
     async fn ready(
         server: &McpServer,
-        client: Client,
-        serving: impl Future<Output = Result<RunningService<RoleClient, Client>, ClientInitializeError>>,
+        client: UpstreamClient,
+        serving: impl Future<
+            Output = Result<RunningService<RoleClient, UpstreamClient>, ClientInitializeError>,
+        >,
         mut process: Option<Process>,
         exceeded: Arc<AtomicBool>,
         stop: &Stop,
@@ -156,11 +159,11 @@ impl Connection {
             tokio::select! {
                 ready = serving => match ready {
                     Ok(running) => {
-                        return Ok(Self::supervised(server, client, running, process, exceeded));
+                        return Ok(Self::spawn_supervised(server, client, running, process, exceeded));
                     }
-                    Err(error) => unready(&error, process.is_some()),
+                    Err(error) => startup_failure(&error, process.is_some()),
                 },
-                () = elapsed(server.startup_timeout) => {
+                () = sleep_or_forever(server.startup_timeout) => {
                     now.cancel();
                     let allowed = server.startup_timeout.unwrap_or_default();
                     Some(format!(
@@ -168,7 +171,7 @@ impl Connection {
                         humantime::format_duration(allowed)
                     ))
                 }
-                () = stopped(stop) => {
+                () = until_stopped(stop) => {
                     now.cancel();
                     if let Some(process) = process.take() {
                         process.end(&now).await;
@@ -179,7 +182,7 @@ impl Connection {
         };
         let ended = match process {
             Some(process) => process.end(&now).await,
-            None => Ended { status: None, stderr: String::new() },
+            None => ProcessEnd { status: None, stderr: String::new() },
         };
         let why = match (why, ended.status) {
             (Some(why), _) => why,
@@ -189,87 +192,86 @@ impl Connection {
         Err(failed(why, ended.stderr))
     }
 
-    fn supervised(
+    fn spawn_supervised(
         server: &McpServer,
-        client: Client,
-        running: RunningService<RoleClient, Client>,
+        client: UpstreamClient,
+        running: RunningService<RoleClient, UpstreamClient>,
         process: Option<Process>,
         exceeded: Arc<AtomicBool>,
     ) -> Self {
-        let ending = Ending::default();
-        let (ended, over) = watch::channel(None);
+        let shutdown = Shutdown::default();
+        let (reason, closed) = watch::channel(None);
         let connection = Self {
             server: server.name.clone(),
             peer: running.peer().clone(),
             calls: client.calls.clone(),
-            changes: client.changes.clone(),
-            offered: Mutex::default(),
-            startup: server.startup_timeout,
-            ending: ending.clone(),
-            over,
-            _dropped: ending.gently.clone().drop_guard(),
+            list_changes: client.list_changes.clone(),
+            tools: Mutex::default(),
+            startup_timeout: server.startup_timeout,
+            shutdown: shutdown.clone(),
+            closed,
+            _dropped: shutdown.gently.clone().drop_guard(),
         };
-        tokio::spawn(supervise(client, running, process, exceeded, ending, ended));
+        tokio::spawn(supervise(client, running, process, exceeded, shutdown, reason));
         connection
     }
 
-    /// Whether it can be talked to.
+    /// Whether requests can be sent.
     pub(super) fn is_open(&self) -> bool {
-        self.over.borrow().is_none()
-            && !self.ending.gently.is_cancelled()
-            && !self.ending.now.is_cancelled()
+        self.closed.borrow().is_none()
+            && !self.shutdown.gently.is_cancelled()
+            && !self.shutdown.now.is_cancelled()
             && !self.peer.is_transport_closed()
     }
 
-    /// Waits until it is over and nothing of it is left, and says why.
-    pub(super) async fn over(&self) -> McpError {
-        let mut over = self.over.clone();
+    /// Waits until it is closed and nothing of the server is left, and says why.
+    pub(super) async fn closed(&self) -> McpError {
+        let mut closed = self.closed.clone();
         let unknown = || McpError::Gone {
             server: self.server.clone(),
             why: "is gone".to_owned(),
             stderr: String::new(),
         };
         // Without a sender the runtime is ending.
-        match over.wait_for(Option::is_some).await {
-            Ok(over) => over.clone().unwrap_or_else(unknown),
+        match closed.wait_for(Option::is_some).await {
+            Ok(why) => why.clone().unwrap_or_else(unknown),
             Err(_) => unknown(),
         }
     }
 
-    /// The same where the talk has ended, but perhaps not the server: it is ended then.
+    /// The same after the transport has failed. If the server does not end with it, it is ended.
     pub(super) async fn broken(&self) -> McpError {
-        if let Ok(error) = timeout(2 * DRAIN, self.over()).await {
+        if let Ok(error) = timeout(2 * DRAIN, self.closed()).await {
             return error;
         }
-        self.ending.gently.cancel();
-        self.over().await
+        self.shutdown.gently.cancel();
+        self.closed().await
     }
 
     /// Ends it, and waits until nothing of it is left.
     pub(super) async fn close(&self) {
-        self.ending.gently.cancel();
-        self.over().await;
+        self.shutdown.gently.cancel();
+        self.closed().await;
     }
 
-    /// Ends it at once, because of this, and waits until nothing of it is left.
+    /// Kills the server for this reason, and waits until nothing of it is left.
     pub(super) async fn kill(&self, why: String) {
-        // The first reason is the one.
-        let _ = self.ending.why.set(why);
-        self.ending.now.cancel();
-        self.over().await;
+        // The first reason counts.
+        let _ = self.shutdown.why.set(why);
+        self.shutdown.now.cancel();
+        self.closed().await;
     }
 
-    /// Whether it has said that it offers other tools since it had done so this often.
+    /// Whether the list of tools has changed since it had changed this often.
     pub(super) fn has_changed_since(&self, changes: u64) -> bool {
-        self.changes.load(Ordering::SeqCst) != changes
+        self.list_changes.load(Ordering::SeqCst) != changes
     }
 
-    /// What it offers now: all pages, asked again when the server has said that it is something else; and how often it had said
-    /// so before.
-    pub(super) async fn offered(&self) -> Result<(Arc<Vec<Tool>>, u64), McpError> {
-        let mut offered = self.offered.lock().await;
-        let changes = self.changes.load(Ordering::SeqCst);
-        if let Some((at, tools)) = &*offered
+    /// The tools that it offers, from all pages, and how often the list had changed before. Requested again when it has changed.
+    pub(super) async fn list_tools(&self) -> Result<(Arc<Vec<Tool>>, u64), McpError> {
+        let mut known = self.tools.lock().await;
+        let changes = self.list_changes.load(Ordering::SeqCst);
+        if let Some((at, tools)) = &*known
             && *at == changes
         {
             return Ok((tools.clone(), changes));
@@ -278,7 +280,7 @@ impl Connection {
         let pages = async {
             let mut tools = Vec::new();
             let mut cursor = None;
-            for _ in 0..PAGES {
+            for _ in 0..MAX_PAGES {
                 let params = PaginatedRequestParams::default().with_cursor(cursor.take());
                 let page = match self.peer.list_tools(Some(params)).await {
                     Ok(page) => page,
@@ -289,7 +291,7 @@ impl Connection {
                         )));
                     }
                     Err(ServiceError::TransportSend(error)) if self.is_open() => {
-                        let why = clean(&http::of_transport(&error));
+                        let why = clean(&http::transport_error(&error));
                         return Err(refused(format!("`tools/list` failed: {why}")));
                     }
                     Err(error) if self.is_open() => {
@@ -303,66 +305,66 @@ impl Connection {
                     return Ok(tools);
                 }
             }
-            Err(refused(format!("its list of tools has more than {PAGES} pages")))
+            Err(refused(format!("its list of tools has more than {MAX_PAGES} pages")))
         };
         let tools = tokio::select! {
             tools = pages => Arc::new(tools?),
-            error = self.over() => return Err(error),
-            () = elapsed(self.startup) => {
+            error = self.closed() => return Err(error),
+            () = sleep_or_forever(self.startup_timeout) => {
                 return Err(refused(format!(
                     "`tools/list` was not answered within {} (`startup_timeout_secs`)",
-                    humantime::format_duration(self.startup.unwrap_or_default())
+                    humantime::format_duration(self.startup_timeout.unwrap_or_default())
                 )));
             }
         };
-        *offered = Some((changes, tools.clone()));
+        *known = Some((changes, tools.clone()));
         Ok((tools, changes))
     }
 }
 
-/// Waits until whoever needs something is asked to stop.
-pub(super) async fn stopped(stop: &Stop) {
+/// Waits until a stop is requested.
+pub(super) async fn until_stopped(stop: &Stop) {
     tokio::select! {
         () = stop.gently.cancelled() => {}
         () = stop.now.cancelled() => {}
     }
 }
 
-async fn elapsed(time: Option<Duration>) {
+async fn sleep_or_forever(time: Option<Duration>) {
     match time {
         Some(time) => sleep(time).await,
         None => std::future::pending().await,
     }
 }
 
-/// Why a server did not become ready; none: it has gone, and how says more.
-fn unready(error: &ClientInitializeError, is_process: bool) -> Option<String> {
+/// Why a server did not become ready; none: its process has ended, and how it did says more.
+fn startup_failure(error: &ClientInitializeError, is_process: bool) -> Option<String> {
     match error {
         ClientInitializeError::ConnectionClosed(_) => None,
-        // Nothing but its end breaks the pipe to a process.
+        // Only its end breaks the pipe to a process.
         ClientInitializeError::TransportError { .. } if is_process => None,
         ClientInitializeError::JsonRpcError(error) => {
             Some(format!("it refused: {}", clean(&error.message)))
         }
         ClientInitializeError::TransportError { error, .. } => {
-            Some(clean(&http::of_transport(error)))
+            Some(clean(&http::transport_error(error)))
         }
-        error => Some(clean(&http::chain(error))),
+        error => Some(clean(&http::with_causes(error))),
     }
 }
 
-/// Waits for the end of a server, its own or one that is asked for, and sees to it that nothing is left.
+/// Waits until a server ends or is to be ended, and ends it so that nothing is left.
 async fn supervise(
-    client: Client,
-    running: RunningService<RoleClient, Client>,
+    client: UpstreamClient,
+    running: RunningService<RoleClient, UpstreamClient>,
     mut process: Option<Process>,
     exceeded: Arc<AtomicBool>,
-    ending: Ending,
-    over: watch::Sender<Option<McpError>>,
+    shutdown: Shutdown,
+    reason: watch::Sender<Option<McpError>>,
 ) {
-    let Client { server, over: nobody_asks, .. } = client;
-    let talk = running.cancellation_token();
-    let mut talking = pin!(running.waiting());
+    let UpstreamClient { server, closing, .. } = client;
+    let transport = running.cancellation_token();
+    let mut serving = pin!(running.waiting());
     let mut asked = false;
     let mut closed = false;
     {
@@ -373,45 +375,45 @@ async fn supervise(
             }
         };
         tokio::select! {
-            _ = &mut talking => closed = true,
+            _ = &mut serving => closed = true,
             () = exited => {}
-            () = ending.gently.cancelled() => asked = true,
-            () = ending.now.cancelled() => asked = true,
+            () = shutdown.gently.cancelled() => asked = true,
+            () = shutdown.now.cancelled() => asked = true,
         }
     }
-    nobody_asks.cancel();
+    closing.cancel();
     if !closed && !asked {
-        // What it said last is still in the pipe.
-        closed = timeout(DRAIN, &mut talking).await.is_ok();
+        // Its last messages are still in the pipe.
+        closed = timeout(DRAIN, &mut serving).await.is_ok();
     }
-    talk.cancel();
-    let goodbye = async {
+    transport.cancel();
+    let close = async {
         if !closed {
-            // A transport that is stuck is given up.
-            let _ = timeout(GOODBYE, &mut talking).await;
+            // A transport that is stuck is not waited for.
+            let _ = timeout(CLOSE_TIMEOUT, &mut serving).await;
         }
     };
     let end = async {
         match process {
-            Some(process) => Some(process.end(&ending.now).await),
+            Some(process) => Some(process.end(&shutdown.now).await),
             None => None,
         }
     };
-    let ((), ended) = tokio::join!(goodbye, end);
+    let ((), ended) = tokio::join!(close, end);
     let (status, stderr) = match ended {
-        Some(Ended { status, stderr }) => (status, stderr),
+        Some(ProcessEnd { status, stderr }) => (status, stderr),
         None => (None, String::new()),
     };
-    let why = match (ending.why.get(), status) {
+    let why = match (shutdown.why.get(), status) {
         (Some(why), _) => why.clone(),
         _ if exceeded.load(Ordering::SeqCst) => format!(
             "was ended: it sent a message of more than {}",
-            bytesize::ByteSize(MESSAGE as u64)
+            bytesize::ByteSize(MAX_MESSAGE as u64)
         ),
         _ if asked => "was ended".to_owned(),
         (None, Some(status)) => format!("ended: {status}"),
         (None, None) => "closed the connection".to_owned(),
     };
-    tracing::debug!(target: "mcp", %server, %why);
-    over.send_replace(Some(McpError::Gone { server, why, stderr }));
+    tracing::debug!(target: "upstream", %server, %why, "the connection is closed");
+    reason.send_replace(Some(McpError::Gone { server, why, stderr }));
 }

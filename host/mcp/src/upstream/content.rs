@@ -3,30 +3,31 @@
 use jp_policy_core::outcome::Outcome;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, ServerResult};
 
-/// What a server's answer to a call says.
+/// The outcome that a server's answer to a call means.
 pub(super) fn outcome(server: &str, tool: &str, result: ServerResult) -> Outcome {
-    let odd = |what: &str| Outcome::error(format!("tool `{tool}`: MCP server `{server}` {what}"));
+    let unexpected =
+        |what: &str| Outcome::error(format!("tool `{tool}`: MCP server `{server}` {what}"));
     match result {
-        ServerResult::CallToolResult(result) => of_result(tool, &result),
-        // A result that has nothing in it is one all the same.
+        ServerResult::CallToolResult(result) => tool_result(tool, &result),
+        // An empty result is a result.
         ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => {
             Outcome::Success { content: String::new() }
         }
         ServerResult::CreateTaskResult(_) => {
-            odd("answered with a task to come back for, which was not asked for")
+            unexpected("answered with a task to come back for, which was not asked for")
         }
         ServerResult::InputRequiredResult(_) => {
-            odd("wants to be asked again with more input, which is not supported")
+            unexpected("wants to be asked again with more input, which is not supported")
         }
         other => {
             let text = serde_json::to_string(&other).unwrap_or_default();
-            odd(&format!("answered with what is no result of a tool: {}", begin(&text)))
+            unexpected(&format!("answered with what is no result of a tool: {}", excerpt(&text)))
         }
     }
 }
 
-fn of_result(tool: &str, result: &CallToolResult) -> Outcome {
-    let parts: Vec<String> = result.content.iter().map(part).collect();
+fn tool_result(tool: &str, result: &CallToolResult) -> Outcome {
+    let parts: Vec<String> = result.content.iter().map(block_text).collect();
     let mut content = parts.join("\n\n");
     if content.is_empty()
         && let Some(structured) = &result.structured_content
@@ -42,16 +43,20 @@ fn of_result(tool: &str, result: &CallToolResult) -> Outcome {
     Outcome::error(content)
 }
 
-/// Text as it is; of what is no text, that it is there.
-fn part(block: &ContentBlock) -> String {
+/// The text of a block, or a placeholder for what is no text.
+fn block_text(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => note("image", Some(&image.mime_type), image.data.len()),
-        ContentBlock::Audio(audio) => note("audio", Some(&audio.mime_type), audio.data.len()),
+        ContentBlock::Image(image) => {
+            placeholder("image", Some(&image.mime_type), image.data.len())
+        }
+        ContentBlock::Audio(audio) => {
+            placeholder("audio", Some(&audio.mime_type), audio.data.len())
+        }
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::TextResourceContents { text, .. } => text.clone(),
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                note(&format!("resource {uri}"), mime_type.as_deref(), blob.len())
+                placeholder(&format!("resource {uri}"), mime_type.as_deref(), blob.len())
             }
             _ => "[a resource of an unknown kind]".to_owned(),
         },
@@ -64,13 +69,13 @@ fn part(block: &ContentBlock) -> String {
 }
 
 /// "[image, image/png, 1.2 KiB, not shown]"
-fn note(what: &str, kind: Option<&str>, encoded: usize) -> String {
+fn placeholder(what: &str, kind: Option<&str>, encoded: usize) -> String {
     let kind = kind.map_or_else(String::new, |kind| format!(", {kind}"));
     let size = bytesize::ByteSize((encoded / 4 * 3) as u64);
     format!("[{what}{kind}, {size}, not shown]")
 }
 
-fn begin(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     jp_policy_core::text::clean_to(text, 200)
 }
 

@@ -1,14 +1,14 @@
-//! What a server asks in the middle of a call: a form, asked field by field.
+//! Asks a form of a server (elicitation) field by field.
 
 use jp_policy_core::outcome::{AnswerType, Question};
 use jp_policy_runtime::tools::Host;
 use rmcp::model::{ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value as Json};
 
-/// How often a field is asked before the form is given up.
-const TRIES: usize = 3;
+/// How often a field is asked until an answer fits.
+const MAX_ATTEMPTS: usize = 3;
 
-/// Asks a form's fields one after the other. A question that nobody answers cancels the form, as the server is told.
+/// Asks a form's fields one after the other. A field without an answer cancels the form.
 pub(super) async fn ask(
     host: &dyn Host,
     tool: &str,
@@ -29,24 +29,24 @@ pub(super) async fn ask(
     for (place, field) in fields.iter().enumerate() {
         let mut wrong = None;
         let value = loop {
-            let tries = wrong.as_ref().map_or(0, |(tries, _)| *tries);
-            if tries == TRIES {
-                tracing::warn!(target: "mcp", %tool, field = %field.name, "got no answer that fits");
+            let attempts = wrong.as_ref().map_or(0, |(attempts, _)| *attempts);
+            if attempts == MAX_ATTEMPTS {
+                tracing::warn!(target: "upstream", %tool, field = %field.name, "no answer fits the field");
                 return cancel;
             }
-            let said = wrong.as_ref().map(|(_, why): &(usize, String)| why.as_str());
-            // What it is about is said once.
+            let problem = wrong.as_ref().map(|(_, why): &(usize, String)| why.as_str());
+            // The message of the form is shown once.
             let about = (place == 0).then_some(message);
-            let Some(answer) = host.ask(field.question(about, said)).await else {
+            let Some(answer) = host.ask(field.question(about, problem)).await else {
                 tracing::warn!(
-                    target: "mcp", %tool, id = %field.name,
-                    "asked and nobody answered; `questions.<id>.answer` answers it without a person"
+                    target: "upstream", %tool, id = %field.name,
+                    "nobody answered the question; `questions.<id>.answer` answers it without a person"
                 );
                 return cancel;
             };
-            match field.read(answer) {
+            match field.parse(answer) {
                 Ok(value) => break value,
-                Err(why) => wrong = Some((tries + 1, why)),
+                Err(why) => wrong = Some((attempts + 1, why)),
             }
         };
         if let Some(value) = value {
@@ -74,7 +74,7 @@ struct Field {
 }
 
 fn fields(schema: &ElicitationSchema) -> Vec<Field> {
-    // The schema is read as what it is on the wire: its kinds of fields are many, and what is done with them is little.
+    // Read as JSON: the schema has many kinds of fields, and few differ here.
     let Ok(schema) = serde_json::to_value(schema) else {
         return Vec::new();
     };
@@ -94,7 +94,7 @@ fn fields(schema: &ElicitationSchema) -> Vec<Field> {
 }
 
 impl Field {
-    fn question(&self, about: Option<&str>, wrong: Option<&str>) -> Question {
+    fn question(&self, about: Option<&str>, problem: Option<&str>) -> Question {
         let text = ["title", "description"].map(|key| self.schema.get(key).and_then(Json::as_str));
         let mut text = match text {
             [Some(title), Some(description)] => format!("{title} ({description})"),
@@ -109,7 +109,7 @@ impl Field {
         if !self.required {
             text.push_str(" [optional]");
         }
-        let pre_amble: Vec<&str> = about.into_iter().chain(wrong).collect();
+        let pre_amble: Vec<&str> = about.into_iter().chain(problem).collect();
         let answer_type = match (self.kind(), self.options()) {
             ("boolean", _) => AnswerType::Boolean,
             ("array", _) | (_, None) => AnswerType::Text,
@@ -138,7 +138,7 @@ impl Field {
         self.kind() == "array"
     }
 
-    /// What may be chosen: as it is shown, and as it is sent.
+    /// The options, as they are shown and as they are sent; none: any value fits.
     fn options(&self) -> Option<Vec<(String, Json)>> {
         let schema = if self.takes_several() { self.schema.get("items")? } else { &self.schema };
         if let Some(choices) =
@@ -160,7 +160,7 @@ impl Field {
         Some(options.collect())
     }
 
-    /// A value as the one who answers sees it.
+    /// A value as it is shown.
     fn shown(&self, value: &Json) -> String {
         if let Json::Array(values) = value {
             return values.iter().map(|value| self.shown(value)).collect::<Vec<_>>().join(", ");
@@ -170,8 +170,8 @@ impl Field {
         found.map_or_else(|| text_of(value), |(word, _)| word)
     }
 
-    /// An answer as the server wants it; none: the field is left out.
-    fn read(&self, answer: Json) -> Result<Option<Json>, String> {
+    /// An answer as it is sent; none: the field is left out. Fails if it does not fit.
+    fn parse(&self, answer: Json) -> Result<Option<Json>, String> {
         let blank = matches!(&answer, Json::String(text) if text.trim().is_empty());
         if (blank || answer.is_null()) && !self.required {
             return Ok(None);
@@ -179,14 +179,16 @@ impl Field {
         let value = match (self.kind(), answer) {
             ("array", Json::String(text)) => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-                Json::Array(words.map(|word| self.chosen(word.into())).collect::<Result<_, _>>()?)
+                Json::Array(words.map(|word| self.option(word.into())).collect::<Result<_, _>>()?)
             }
             ("array", Json::Array(values)) => {
-                Json::Array(values.into_iter().map(|it| self.chosen(it)).collect::<Result<_, _>>()?)
+                Json::Array(values.into_iter().map(|it| self.option(it)).collect::<Result<_, _>>()?)
             }
-            ("number", Json::String(text)) => parsed(&text, "a number", Json::is_number)?,
-            ("integer", Json::String(text)) => parsed(&text, "a whole number", is_whole)?,
-            ("boolean", Json::String(text)) => parsed(&text, "true or false", Json::is_boolean)?,
+            ("number", Json::String(text)) => parse_json(&text, "a number", Json::is_number)?,
+            ("integer", Json::String(text)) => parse_json(&text, "a whole number", is_whole)?,
+            ("boolean", Json::String(text)) => {
+                parse_json(&text, "true or false", Json::is_boolean)?
+            }
             ("number", value) if !value.is_number() => return Err(expected(&value, "a number")),
             ("integer", value) if !is_whole(&value) => {
                 return Err(expected(&value, "a whole number"));
@@ -194,14 +196,14 @@ impl Field {
             ("boolean", value) if !value.is_boolean() => {
                 return Err(expected(&value, "true or false"));
             }
-            ("string", Json::String(text)) => self.chosen(text.into())?,
+            ("string", Json::String(text)) => self.option(text.into())?,
             ("string", value) if self.options().is_none() => text_of(&value).into(),
-            (_, value) => self.chosen(value)?,
+            (_, value) => self.option(value)?,
         };
         Ok(Some(value))
     }
 
-    fn chosen(&self, value: Json) -> Result<Json, String> {
+    fn option(&self, value: Json) -> Result<Json, String> {
         let Some(options) = self.options() else {
             return Ok(value);
         };
@@ -214,7 +216,7 @@ impl Field {
     }
 }
 
-fn parsed(text: &str, what: &str, fits: impl Fn(&Json) -> bool) -> Result<Json, String> {
+fn parse_json(text: &str, what: &str, fits: impl Fn(&Json) -> bool) -> Result<Json, String> {
     let value = serde_json::from_str(text.trim()).unwrap_or(Json::Null);
     if fits(&value) { Ok(value) } else { Err(expected(&text.into(), what)) }
 }

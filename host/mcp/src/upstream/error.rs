@@ -7,7 +7,7 @@ use jp_policy_core::outcome::Outcome;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum McpError {
     /// No such server.
-    #[error("MCP server `{server}` is not configured{}", other(server, "configured", known))]
+    #[error("MCP server `{server}` is not configured{}", alternatives(server, "configured", known))]
     UnknownServer {
         /// Its name.
         server: String,
@@ -15,7 +15,10 @@ pub(super) enum McpError {
         known: Vec<String>,
     },
     /// The server has no such tool.
-    #[error("MCP server `{server}` offers no tool `{tool}`{}", other(tool, "offered", known))]
+    #[error(
+        "MCP server `{server}` offers no tool `{tool}`{}",
+        alternatives(tool, "offered", known)
+    )]
     UnknownTool {
         /// The server.
         server: String,
@@ -36,12 +39,12 @@ pub(super) enum McpError {
         /// The end of its standard error.
         stderr: String,
     },
-    /// The server was there, and is not any more.
+    /// The server ended, or closed the connection.
     #[error("MCP server `{server}` {why}")]
     Gone {
         /// The server.
         server: String,
-        /// How it went.
+        /// How it ended.
         why: String,
         /// The end of its standard error.
         stderr: String,
@@ -54,7 +57,7 @@ pub(super) enum McpError {
         /// In its own words.
         message: String,
     },
-    /// Whoever needed the server was asked to stop.
+    /// The caller was stopped while it waited for the server.
     #[error("stopped while MCP server `{server}` was being asked")]
     Stopped {
         /// The server.
@@ -62,8 +65,8 @@ pub(super) enum McpError {
     },
 }
 
-/// "; offered are `a`, `b`; did you mean `b`?"
-fn other(name: &str, what: &str, known: &[String]) -> String {
+/// Such as "; offered are `a`, `b`; did you mean `b`?".
+fn alternatives(name: &str, what: &str, known: &[String]) -> String {
     /// More names than this are no help.
     const SHOWN: usize = 20;
     if known.is_empty() {
@@ -79,7 +82,7 @@ fn other(name: &str, what: &str, known: &[String]) -> String {
 }
 
 impl McpError {
-    /// As the failure of a tool's call.
+    /// The outcome of a call of this tool that fails with it.
     pub(super) fn outcome(&self, tool: &str) -> Outcome {
         let trace = match self {
             Self::Start { stderr, .. } | Self::Gone { stderr, .. } if !stderr.is_empty() => {

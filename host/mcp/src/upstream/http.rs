@@ -1,4 +1,4 @@
-//! The way to an MCP server on the net.
+//! The transport to an MCP server over HTTP.
 
 use std::{collections::HashMap, sync::Once};
 
@@ -13,18 +13,18 @@ use rmcp::transport::{
     streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
 };
 
-use super::bounded::MESSAGE;
+use super::bounded::MAX_MESSAGE;
 
-/// Redirects that are followed for one request.
-const REDIRECTS: usize = 10;
+/// Redirects that are followed for one request at most.
+const MAX_REDIRECTS: usize = 10;
 
-/// A transport to an endpoint. Nothing is sent yet.
+/// A transport to an endpoint, which has sent nothing yet. Fails with what is wrong.
 pub(super) fn transport(
     endpoint: &McpEndpoint,
 ) -> Result<StreamableHttpClientTransport<Client>, String> {
     static CRYPTOGRAPHY: Once = Once::new();
     CRYPTOGRAPHY.call_once(|| {
-        // Where the embedding program has chosen one already, that is as good.
+        // If the embedding program has installed a provider, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     let mut headers = HashMap::new();
@@ -33,42 +33,42 @@ pub(super) fn transport(
         let header = header.map_err(|error| format!("header `{name}`: {error}"))?;
         let mut value = HeaderValue::try_from(value.as_str())
             .map_err(|error| format!("the value of header `{name}`: {error}"))?;
-        // It may be a secret, and is not for logs.
+        // It may be a secret, so it is kept out of logs.
         value.set_sensitive(true);
         headers.insert(header, value);
     }
     let client = Client::builder().redirect(Policy::custom(redirect)).build();
-    let client = client.map_err(|error| format!("no HTTP client: {}", chain(&error)))?;
+    let client = client.map_err(|error| format!("no HTTP client: {}", with_causes(&error)))?;
     let config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
         .custom_headers(headers)
-        .max_sse_event_size(MESSAGE)
-        .max_json_response_size(MESSAGE);
+        .max_sse_event_size(MAX_MESSAGE)
+        .max_json_response_size(MAX_MESSAGE);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Follows what keeps the message and goes to the same server: the headers may have secrets.
+/// Follows a redirect that keeps the request and its origin: the headers may have secrets.
 fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let keeps = matches!(attempt.status().as_u16(), 307 | 308);
     let same =
         attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
-    if keeps && same && attempt.previous().len() <= REDIRECTS {
+    if keeps && same && attempt.previous().len() <= MAX_REDIRECTS {
         attempt.follow()
     } else {
         attempt.stop()
     }
 }
 
-/// What went wrong on the way, without the names of types that did it.
-pub(super) fn of_transport(error: &DynamicTransportError) -> String {
+/// What went wrong in a transport, with the causes and without names of types.
+pub(super) fn transport_error(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        // It keeps its cause to itself.
-        Some(StreamableHttpError::Client(error)) => chain(error),
-        _ => chain(error.error.as_ref()),
+        // Its `source` does not have the cause.
+        Some(StreamableHttpError::Client(error)) => with_causes(error),
+        _ => with_causes(error.error.as_ref()),
     }
 }
 
 /// An error with its causes.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

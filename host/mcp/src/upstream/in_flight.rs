@@ -1,4 +1,4 @@
-//! The calls that a server has and has not answered yet: whom its progress and its questions are for.
+//! The calls that a server has not answered yet, to which its progress and its elicitations belong.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use tokio::sync::Mutex;
 
 /// A call that was sent and is not answered.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct InFlightCall {
     id: RequestId,
     token: ProgressToken,
     pub(super) tool: String,
     pub(super) host: Arc<dyn Host>,
     pub(super) stop: Stop,
-    /// Held while a question of this call is open.
-    pub(super) turn: Arc<Mutex<()>>,
+    /// Held while an elicitation of this call is open.
+    pub(super) prompt_lock: Arc<Mutex<()>>,
 }
 
-/// All of them, in the order in which they were sent.
+/// The calls in flight, in the order in which they were sent.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(Mutex<Vec<Call>>);
+pub(super) struct InFlightCalls(Mutex<Vec<InFlightCall>>);
 
-impl InFlight {
-    /// Sends a call. Whatever the server says about it, it is known by then: the lock is held until it is.
+impl InFlightCalls {
+    /// Sends a call. The lock is held until the call is known, so nothing that the server sends about it is lost.
     pub(super) async fn send(
         &self,
         peer: &Peer<RoleClient>,
@@ -35,44 +35,44 @@ impl InFlight {
         tool: &str,
         host: Arc<dyn Host>,
         stop: Stop,
-    ) -> Result<(RequestHandle<RoleClient>, Call), ServiceError> {
+    ) -> Result<(RequestHandle<RoleClient>, InFlightCall), ServiceError> {
         let mut calls = self.0.lock().await;
         let options = PeerRequestOptions::no_options();
         let handle = peer.send_cancellable_request(request, options).await?;
-        let call = Call {
+        let call = InFlightCall {
             id: handle.id.clone(),
             token: handle.progress_token.clone(),
             tool: tool.to_owned(),
             host,
             stop,
-            turn: Arc::default(),
+            prompt_lock: Arc::default(),
         };
         calls.push(call.clone());
         Ok((handle, call))
     }
 
-    /// Forgets a call: it is answered, or will not be.
+    /// Removes a call: it is answered, or never will be.
     pub(super) async fn remove(&self, id: &RequestId) {
         self.0.lock().await.retain(|call| call.id != *id);
     }
 
-    /// The call that this is the progress of.
-    pub(super) async fn by_token(&self, token: &ProgressToken) -> Option<Call> {
+    /// The call with this progress token.
+    pub(super) async fn by_token(&self, token: &ProgressToken) -> Option<InFlightCall> {
         self.0.lock().await.iter().find(|call| call.token == *token).cloned()
     }
 
-    /// The call that a question of the server belongs to.
+    /// The call that an elicitation belongs to.
     ///
-    /// Only streamable HTTP says which it is. Elsewhere it is the first that has no question open: with one call at a time, which
-    /// is what tools that ask should be limited to, that is the right one, and with more the answer reaches the right request
-    /// all the same.
-    pub(super) async fn asking(&self, origin: Option<&RequestId>) -> Option<Call> {
+    /// Only streamable HTTP has an origin. Elsewhere it is the first call without an open elicitation: with one call at a time,
+    /// which is what tools that ask should be limited to, that is the right one, and with more the answer reaches the right
+    /// request all the same.
+    pub(super) async fn by_origin(&self, origin: Option<&RequestId>) -> Option<InFlightCall> {
         let calls = self.0.lock().await;
         if let Some(origin) = origin {
             return calls.iter().find(|call| call.id == *origin).cloned();
         }
         let running = || calls.iter().filter(|call| !call.stop.gently.is_cancelled());
-        let free = running().find(|call| call.turn.try_lock().is_ok());
+        let free = running().find(|call| call.prompt_lock.try_lock().is_ok());
         free.or_else(|| running().next()).cloned()
     }
 }

@@ -1,7 +1,7 @@
-//! Tools of MCP servers: processes on this machine, or on the net.
+//! MCP servers as sources of tools: processes on this machine, or servers over HTTP.
 //!
-//! [`McpServers`] has the configured servers. Each is started when a call needs it ([`server`]), is a [`connection`] then, and
-//! is ended with everything it started when the tool server is closed.
+//! [`McpServers`] has the configured servers. Each is started when a call needs it ([`server`]), has a [`connection`] then, and
+//! is ended with everything it started when [`McpServers`] is closed.
 
 mod bounded;
 mod calls;

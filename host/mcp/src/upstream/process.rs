@@ -22,23 +22,23 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// How long a server that nobody talks to any more may take to notice.
-const NOTICE: Duration = Duration::from_millis(500);
+/// How long a server may take to exit by itself after its connection was closed.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Lines of standard error that are kept, the last ones.
-const LINES: usize = 40;
+/// How many lines of standard error are kept, the last ones.
+const STDERR_LINES: usize = 40;
 
 /// Bytes of such a line.
-const LINE: u64 = 4 << 10;
+const STDERR_LINE: u64 = 4 << 10;
 
 /// The end of what a server writes to its standard error.
 #[derive(Debug, Clone, Default)]
-struct Tail(Arc<Mutex<Vec<String>>>);
+struct StderrTail(Arc<Mutex<Vec<String>>>);
 
-impl Tail {
+impl StderrTail {
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LINES {
+        if lines.len() == STDERR_LINES {
             lines.remove(0);
         }
         lines.push(line);
@@ -49,19 +49,19 @@ impl Tail {
     }
 }
 
-async fn read(pipe: ChildStderr, server: String, tail: Tail) {
+async fn read_stderr(pipe: ChildStderr, server: String, tail: StderrTail) {
     let mut pipe = BufReader::new(pipe);
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut pipe).take(LINE).read_until(b'\n', &mut line).await {
+        match (&mut pipe).take(STDERR_LINE).read_until(b'\n', &mut line).await {
             Ok(1..) => {}
             _ => return,
         }
         let text = String::from_utf8_lossy(&line);
         let text = clean(text.trim_end());
         if !text.is_empty() {
-            tracing::debug!(target: "mcp", %server, stderr = %text);
+            tracing::debug!(target: "upstream", %server, stderr = %text);
             tail.push(text);
         }
     }
@@ -71,20 +71,20 @@ async fn read(pipe: ChildStderr, server: String, tail: Tail) {
 pub(super) struct Process {
     child: Child,
     group: Group,
-    tail: Tail,
+    tail: StderrTail,
     reading: Option<AbortOnDropHandle<()>>,
 }
 
 /// How a server's process ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    /// "exit status: 1", if it could be found out.
+pub(super) struct ProcessEnd {
+    /// Such as "exit status: 1", if it is known.
     pub(super) status: Option<String>,
     pub(super) stderr: String,
 }
 
 impl Process {
-    /// Starts it, in this workspace.
+    /// Starts it with `root` as workspace. Fails with what is wrong.
     pub(super) fn start(
         server: &str,
         command: &McpCommand,
@@ -94,11 +94,11 @@ impl Process {
         let folder = command.folder.as_ref().map_or_else(|| root.to_owned(), |it| root.join(it));
         let program = located(&command.program, root);
         if let Some(checksum) = &command.checksum {
-            check(&program, checksum)?;
+            verify_checksum(&program, checksum)?;
         }
         for variable in &command.variables {
             if env::var_os(variable).is_none() && !command.env.contains_key(variable) {
-                tracing::warn!(target: "mcp", %server, %variable, "is not set in the environment");
+                tracing::warn!(target: "upstream", %server, %variable, "the environment does not have the variable");
             }
         }
         let failed =
@@ -106,11 +106,11 @@ impl Process {
         let mut to_start = Command::new(&program);
         to_start.args(&command.args).envs(&command.env).current_dir(&folder).stdin(Stdio::piped());
         let (mut child, group) = Group::start(to_start, watch).map_err(failed)?;
-        let tail = Tail::default();
+        let tail = StderrTail::default();
         let reading = child
             .stderr
             .take()
-            .map(|pipe| tokio::spawn(read(pipe, server.to_owned(), tail.clone())))
+            .map(|pipe| tokio::spawn(read_stderr(pipe, server.to_owned(), tail.clone())))
             .map(AbortOnDropHandle::new);
         let pipes = (child.stdout.take(), child.stdin.take());
         let (Some(stdout), Some(stdin)) = pipes else {
@@ -124,10 +124,12 @@ impl Process {
         self.child.wait().await.ok()
     }
 
-    /// Ends it once nobody talks to it: it may exit, is asked to, and is killed. `now`: it is killed at once.
-    pub(super) async fn end(mut self, now: &CancellationToken) -> Ended {
+    /// Ends it after its connection was closed: waits until it exits, terminates it, and kills it. `now` kills it at once.
+    pub(super) async fn end(mut self, now: &CancellationToken) -> ProcessEnd {
         let mut status = None;
-        for (patience, then) in [(NOTICE, Group::terminate as fn(&Group)), (GRACE, Group::kill)] {
+        for (patience, then) in
+            [(EXIT_TIMEOUT, Group::terminate as fn(&Group)), (GRACE, Group::kill)]
+        {
             if !now.is_cancelled() {
                 tokio::select! {
                     exited = self.child.wait() => {
@@ -144,21 +146,21 @@ impl Process {
             }
             then(&self.group);
         }
-        // One that was killed is about to go.
+        // A process that was killed is about to exit.
         if status.is_none() {
             status = timeout(GRACE, self.child.wait()).await.ok().and_then(Result::ok);
         }
         self.group.vanish(false).await;
         if let Some(reading) = self.reading {
-            // Whoever still holds the pipe then has left the group.
+            // A process that still holds the pipe has left the group.
             let _ = timeout(DRAIN, reading).await;
         }
-        Ended { status: status.map(|status| status.to_string()), stderr: self.tail.text() }
+        ProcessEnd { status: status.map(|status| status.to_string()), stderr: self.tail.text() }
     }
 }
 
-fn check(program: &Path, checksum: &McpChecksum) -> Result<(), String> {
-    let path = found(program, env::var_os("PATH").as_deref()).ok_or_else(|| {
+fn verify_checksum(program: &Path, checksum: &McpChecksum) -> Result<(), String> {
+    let path = find_program(program, env::var_os("PATH").as_deref()).ok_or_else(|| {
         format!("`{}` is not in `PATH`, so it has no checksum", program.display())
     })?;
     let bytes = fs::read(&path).map_err(|error| {
@@ -179,8 +181,8 @@ fn check(program: &Path, checksum: &McpChecksum) -> Result<(), String> {
     ))
 }
 
-/// Where a program is, as the system looks for it.
-fn found(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
+/// The file of a program, as the system finds it.
+fn find_program(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.is_absolute() {
         return Some(program.to_owned());
     }

@@ -1,15 +1,16 @@
-//! What a tool of an MCP server takes: the server's schema, with the tool's own `parameters` over it, as jp has it.
+//! The input schema of an MCP server's tool, with the configured `parameters` laid over it, as jp does it.
 
 use jp_policy_config::Tool;
 use jp_policy_runtime::tools::{Definition, is_demanded, of_parameter};
 use rmcp::model::Tool as Offered;
 use serde_json::{Value as Json, json};
 
-/// The server's definition under the tool's own.
+/// The server's definition, with the configured one laid over it.
 ///
-/// Of a parameter that both have, what the configuration says is the configuration's. It may demand what the server doesn't, and not the other way round. What only the configuration has, the server would not
-/// understand: it is left out.
-pub(super) fn merged(tool: &Tool, offered: &Offered) -> Definition {
+/// Of a parameter that both have, each field that the configuration has replaces the server's. The configuration may require a
+/// parameter that the server does not, and not the other way round. A parameter that only the configuration has is left out: the
+/// server would not understand it.
+pub(super) fn merge(tool: &Tool, offered: &Offered) -> Definition {
     let mut schema = Json::Object((*offered.input_schema).clone());
     let own = tool.parameters.as_object();
     let mut demanded = Vec::new();
@@ -18,7 +19,7 @@ pub(super) fn merged(tool: &Tool, offered: &Offered) -> Definition {
             let Some(property) = properties.get_mut(name) else {
                 continue;
             };
-            lay_over(property, parameter);
+            overlay(property, parameter);
             if is_demanded(parameter) {
                 demanded.push(Json::String(name.clone()));
             }
@@ -40,7 +41,7 @@ pub(super) fn merged(tool: &Tool, offered: &Offered) -> Definition {
     Definition { description: described(tool.summary.as_deref(), theirs), input_schema: schema }
 }
 
-/// The configuration's words, with `{{description}}` for the server's.
+/// The configured description, in which `{{description}}` stands for the server's.
 fn described(own: Option<&str>, theirs: Option<&str>) -> Option<String> {
     match (own, theirs) {
         (Some(own), Some(theirs)) => Some(own.replace("{{description}}", theirs)),
@@ -48,7 +49,7 @@ fn described(own: Option<&str>, theirs: Option<&str>) -> Option<String> {
     }
 }
 
-fn lay_over(property: &mut Json, parameter: &Json) {
+fn overlay(property: &mut Json, parameter: &Json) {
     let theirs = property.get("description").and_then(Json::as_str).map(str::to_owned);
     let Some(own) = of_parameter(parameter).as_object().cloned() else {
         return;
@@ -57,7 +58,7 @@ fn lay_over(property: &mut Json, parameter: &Json) {
         return;
     };
     if own.contains_key("type") {
-        // They say what kind of value it is, and that is another one now.
+        // These give the type too, which is replaced.
         for key in ["anyOf", "oneOf", "$ref"] {
             property.remove(key);
         }

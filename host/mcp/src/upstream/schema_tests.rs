@@ -11,7 +11,7 @@ fn merged_with(tool: &str, description: Option<&str>, schema: &Json) -> Definiti
     let Json::Object(schema) = schema.clone() else { panic!("an object") };
     let description = description.map(|text| text.to_owned().into());
     let offered = Offered::new_with_raw("t", description, Arc::new(schema));
-    merged(&config.tools["t"], &offered)
+    merge(&config.tools["t"], &offered)
 }
 
 #[test]

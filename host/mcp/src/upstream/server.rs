@@ -1,4 +1,4 @@
-//! A configured server: started when it is needed, and again when it has died.
+//! A configured server: started when a call needs it, and again after it has ended.
 
 use std::{
     path::PathBuf,
@@ -13,7 +13,7 @@ use jp_policy_runtime::tools::{ProcessWatch, Stop};
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    connection::{Connection, Ground, stopped},
+    connection::{Connection, StartContext, until_stopped},
     error::McpError,
 };
 
@@ -22,12 +22,12 @@ pub(super) struct Upstream {
     server: McpServer,
     root: PathBuf,
     pub(super) watch: Option<Arc<dyn ProcessWatch>>,
-    /// Told when it says that it offers other tools now.
-    news: watch::Sender<()>,
+    /// Notified when the server says that its list of tools has changed.
+    list_changed: watch::Sender<()>,
     state: Mutex<State>,
-    /// How often it was tried to start it.
-    tried: AtomicU64,
-    /// Tests play the server at the other end of these pipes.
+    /// How often a start was attempted.
+    attempts: AtomicU64,
+    /// A test is the server at the other end of these pipes.
     #[cfg(test)]
     pub(super) pipes: Option<Box<dyn Fn() -> tokio::io::DuplexStream + Send + Sync>>,
 }
@@ -35,32 +35,32 @@ pub(super) struct Upstream {
 #[derive(Default)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// The last try that failed, and why.
+    /// The number of the last attempt that failed, and why.
     failed: Option<(u64, McpError)>,
     closed: bool,
 }
 
 impl Upstream {
-    pub(super) fn new(server: McpServer, root: PathBuf, news: watch::Sender<()>) -> Self {
+    pub(super) fn new(server: McpServer, root: PathBuf, list_changed: watch::Sender<()>) -> Self {
         Self {
             server,
             root,
             watch: None,
-            news,
+            list_changed,
             state: Mutex::default(),
-            tried: AtomicU64::new(0),
+            attempts: AtomicU64::new(0),
             #[cfg(test)]
             pipes: None,
         }
     }
 
-    /// The server, started if it does not run. Whoever comes while it starts waits with the one who came first, and fails with
-    /// it; nobody else waits.
+    /// The connection to the server, which is started if it does not run. Who calls this while it starts shares the attempt, and
+    /// its error.
     pub(super) async fn connection(&self, stop: &Stop) -> Result<Arc<Connection>, McpError> {
-        let seen = self.tried.load(Ordering::SeqCst);
+        let seen = self.attempts.load(Ordering::SeqCst);
         let mut state = tokio::select! {
             state = self.state.lock() => state,
-            () = stopped(stop) => {
+            () = until_stopped(stop) => {
                 return Err(McpError::Stopped { server: self.server.name.clone() });
             }
         };
@@ -70,7 +70,7 @@ impl Upstream {
             return Ok(connection.clone());
         }
         match &state.failed {
-            Some((tried, error)) if *tried > seen => return Err(error.clone()),
+            Some((attempts, error)) if *attempts > seen => return Err(error.clone()),
             _ => {}
         }
         if state.closed {
@@ -81,21 +81,21 @@ impl Upstream {
             });
         }
         if let Some(old) = state.connection.take() {
-            // Two of them at once might disturb each other.
+            // Two processes of one server might disturb each other.
             old.close().await;
         }
         let started = self.start(stop).await;
-        let tried = self.tried.fetch_add(1, Ordering::SeqCst) + 1;
+        let attempts = self.attempts.fetch_add(1, Ordering::SeqCst) + 1;
         match started {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 state.connection = Some(connection.clone());
                 Ok(connection)
             }
-            // The others have not been asked to stop.
+            // Only this caller was stopped: the others try again.
             Err(error @ McpError::Stopped { .. }) => Err(error),
             Err(error) => {
-                state.failed = Some((tried, error.clone()));
+                state.failed = Some((attempts, error.clone()));
                 Err(error)
             }
         }
@@ -104,13 +104,17 @@ impl Upstream {
     async fn start(&self, stop: &Stop) -> Result<Connection, McpError> {
         #[cfg(test)]
         if let Some(pipes) = &self.pipes {
-            let news = self.news.clone();
-            return Box::pin(Connection::over_pipe(&self.server, pipes(), news, stop)).await;
+            let list_changed = self.list_changed.clone();
+            return Box::pin(Connection::over_pipe(&self.server, pipes(), list_changed, stop))
+                .await;
         }
-        let ground =
-            Ground { root: &self.root, watch: self.watch.clone(), news: self.news.clone() };
-        // It is large, and rare.
-        Box::pin(Connection::start(&self.server, ground, stop)).await
+        let context = StartContext {
+            root: &self.root,
+            watch: self.watch.clone(),
+            list_changed: self.list_changed.clone(),
+        };
+        // The future is large, and rare.
+        Box::pin(Connection::start(&self.server, context, stop)).await
     }
 
     /// Ends it, and waits until nothing of it is left. It is not started again.

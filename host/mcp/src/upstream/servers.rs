@@ -9,7 +9,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 use super::{
     calls,
-    connection::{Connection, stopped},
+    connection::{Connection, until_stopped},
     error::McpError,
     schema,
     server::Upstream,
@@ -18,24 +18,24 @@ use super::{
 /// The MCP servers that tools may come from. None of them runs before a call needs it.
 pub(crate) struct McpServers {
     upstreams: BTreeMap<String, Arc<Upstream>>,
-    /// Told when one of them says that it offers other tools now.
-    news: watch::Sender<()>,
+    /// Notified when one of them says that its list of tools has changed.
+    list_changed: watch::Sender<()>,
 }
 
 impl McpServers {
     /// These servers, with this folder as workspace.
     pub(crate) fn new(servers: &BTreeMap<String, McpServer>, root: &Path) -> Self {
-        let news = watch::Sender::new(());
+        let list_changed = watch::Sender::new(());
         let upstreams = servers.iter().map(|(name, server)| {
-            let upstream = Upstream::new(server.clone(), root.to_owned(), news.clone());
+            let upstream = Upstream::new(server.clone(), root.to_owned(), list_changed.clone());
             (name.clone(), Arc::new(upstream))
         });
-        Self { upstreams: upstreams.collect(), news }
+        Self { upstreams: upstreams.collect(), list_changed }
     }
 
-    /// Ticks when one of them says that it offers other tools now.
+    /// Changes when one of them says that its list of tools has changed.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
-        self.news.subscribe()
+        self.list_changed.subscribe()
     }
 
     /// Tells `watch` of every process group that is started from now on.
@@ -54,27 +54,28 @@ impl McpServers {
         stop: &Stop,
     ) -> Ran {
         let tool = &invocation.tool;
-        match self.offered(server, name, stop).await {
+        match self.find_tool(server, name, stop).await {
             Ok((connection, _)) => calls::call(&connection, server, name, invocation, stop).await,
             Err(McpError::Stopped { .. }) => calls::stopped(tool),
             Err(error) => error.outcome(tool).into(),
         }
     }
 
-    /// What a tool is called by, and what it takes: the server's definition under the tool's own.
+    /// What a tool takes: the server's definition, with the configured one laid over it.
     pub(crate) async fn definition(
         &self,
         tool: &Tool,
         server: &str,
         name: &str,
     ) -> Result<Definition, String> {
-        match self.offered(server, name, &Stop::default()).await {
-            Ok((_, offered)) => Ok(schema::merged(tool, &offered)),
+        match self.find_tool(server, name, &Stop::default()).await {
+            Ok((_, offered)) => Ok(schema::merge(tool, &offered)),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    async fn offered(
+    /// The connection to a server, and its tool of this name.
+    async fn find_tool(
         &self,
         server: &str,
         name: &str,
@@ -87,15 +88,15 @@ impl McpServers {
         let connection = upstream.connection(stop).await?;
         loop {
             let (tools, at) = tokio::select! {
-                offered = connection.offered() => offered?,
-                () = stopped(stop) => {
+                listed = connection.list_tools() => listed?,
+                () = until_stopped(stop) => {
                     return Err(McpError::Stopped { server: server.to_owned() });
                 }
             };
             if let Some(tool) = tools.iter().find(|tool| tool.name == name) {
                 return Ok((connection, tool.clone()));
             }
-            // Some servers say what they offer bit by bit when they start.
+            // Some servers add their tools bit by bit when they start.
             if !connection.has_changed_since(at) {
                 return Err(McpError::UnknownTool {
                     server: server.to_owned(),
@@ -117,10 +118,10 @@ impl McpServers {
     }
 
     #[cfg(test)]
-    pub(super) fn played(
+    pub(super) fn with_upstreams(
         upstreams: BTreeMap<String, Arc<Upstream>>,
-        news: watch::Sender<()>,
+        list_changed: watch::Sender<()>,
     ) -> Self {
-        Self { upstreams, news }
+        Self { upstreams, list_changed }
     }
 }

@@ -1,7 +1,7 @@
 //! MCP servers that the test itself plays at the other end of a pipe, and a few that are processes.
 
-mod asking;
-mod calling;
-mod played;
+mod calls;
+mod elicitations;
+mod fake_server;
 mod processes;
-mod starting;
+mod startup;

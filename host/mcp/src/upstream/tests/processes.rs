@@ -5,14 +5,13 @@ use std::{
     fs,
     path::Path,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use jp_policy_config::{ChecksumAlgorithm, McpChecksum, McpEndpoint, McpServer, McpTransport};
 use jp_policy_core::outcome::Outcome;
 use jp_policy_runtime::tools::ProcessWatch;
 
-use super::played::{call, stdio};
+use super::fake_server::{call, stdio};
 use crate::upstream::{server::Upstream, servers::McpServers};
 
 #[derive(Default)]
@@ -30,10 +29,10 @@ impl ProcessWatch for Watched {
 
 fn one(server: McpServer, root: &Path, watch: &Arc<Watched>) -> Arc<McpServers> {
     let name = server.name.clone();
-    let news = tokio::sync::watch::Sender::new(());
-    let mut upstream = Upstream::new(server, root.to_owned(), news.clone());
+    let list_changed = tokio::sync::watch::Sender::new(());
+    let mut upstream = Upstream::new(server, root.to_owned(), list_changed.clone());
     upstream.watch = Some(watch.clone());
-    Arc::new(McpServers::played(BTreeMap::from([(name, Arc::new(upstream))]), news))
+    Arc::new(McpServers::with_upstreams(BTreeMap::from([(name, Arc::new(upstream))]), list_changed))
 }
 
 fn script(text: &str) -> McpServer {
@@ -113,27 +112,24 @@ async fn what_a_server_answers_before_it_dies_counts() {
 async fn a_killed_call_takes_everything_with_it_that_its_server_has_started() {
     let watch = Arc::new(Watched::default());
     let folder = tempfile::tempdir().expect("a folder");
-    let stubborn = ready("trap '' TERM; sleep 1000 & echo $! >there; wait");
+    // It elicits with the id of its child as message.
+    let schema = r#"{"type":"object","properties":{}}"#;
+    let elicitation = format!(
+        r#"{{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{{"message":"'$!'","requestedSchema":{schema}}}}}"#
+    );
+    let stubborn = ready(&format!("trap '' TERM; sleep 1000 & echo '{elicitation}'; wait"));
     let servers = one(stubborn, folder.path(), &watch);
-    let running = call(&servers, "sh", "echo");
-    let there = folder.path().join("there");
-    let until = async {
-        loop {
-            match fs::read_to_string(&there) {
-                Ok(pid) if pid.ends_with('\n') => return pid,
-                _ => tokio::task::yield_now().await,
-            }
-        }
-    };
-    let until = tokio::time::timeout(Duration::from_secs(30), until);
-    let pid = until.await.expect("it runs");
+    let mut running = call(&servers, "sh", "echo");
+    let (question, _reply) = running.question().await;
+    let pid = question.text;
+    assert!(pid.parse::<u32>().is_ok(), "{pid}");
     running.stop.now.cancel();
     let (_, stopped) = running.ran().await;
     assert!(stopped);
     let watched = watch.0.lock().expect("no test panics here");
     assert!(matches!(watched[..], [('+', started), ('-', gone)] if started == gone), "{watched:?}");
     // Nobody may have waited for it yet.
-    let left = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    let left = fs::read_to_string(format!("/proc/{pid}/stat"));
     assert!(left.as_ref().map_or(true, |stat| stat.contains(") Z ")), "{left:?}");
 }
 

@@ -1,7 +1,7 @@
 use jp_policy_core::outcome::AnswerType;
 use serde_json::{Value as Json, json};
 
-use super::played::*;
+use super::fake_server::*;
 
 fn elicitation(id: &str, property: &Json) -> Json {
     let schema =
@@ -14,11 +14,11 @@ fn elicitation(id: &str, property: &Json) -> Json {
 async fn the_answer_to_a_question_goes_on_with_the_open_request() {
     let (servers, [mut a]) = servers(["a"]);
     let mut running = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let request = played.call().await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let request = server.call().await;
     let property = json!({ "type": "string", "title": "Colour", "enum": ["red", "blue"] });
-    played.send(&elicitation("q", &property)).await;
+    server.send(&elicitation("q", &property)).await;
     let (question, reply) = running.question().await;
     assert_eq!(question.id, "color");
     assert_eq!(question.text, "Colour");
@@ -28,13 +28,13 @@ async fn the_answer_to_a_question_goes_on_with_the_open_request() {
     assert!(!running.is_over());
     reply.send(Some("blue".into())).expect("it waits");
     assert_eq!(
-        played.next().await,
+        server.next().await,
         json!({
             "jsonrpc": "2.0", "id": "q",
             "result": { "action": "accept", "content": { "color": "blue" } },
         })
     );
-    played.say(&request, "painted").await;
+    server.say(&request, "painted").await;
     assert_eq!(running.outcome().await, success("painted"));
 }
 
@@ -42,14 +42,14 @@ async fn the_answer_to_a_question_goes_on_with_the_open_request() {
 async fn a_dismissed_question_is_a_cancelled_form() {
     let (servers, [mut a]) = servers(["a"]);
     let mut running = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let request = played.call().await;
-    played.send(&elicitation("q", &json!({ "type": "string" }))).await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let request = server.call().await;
+    server.send(&elicitation("q", &json!({ "type": "string" }))).await;
     let (_, reply) = running.question().await;
     reply.send(None).expect("it waits");
-    assert_eq!(played.next().await["result"], json!({ "action": "cancel" }));
-    played.say(&request, "not painted").await;
+    assert_eq!(server.next().await["result"], json!({ "action": "cancel" }));
+    server.say(&request, "not painted").await;
     assert_eq!(running.outcome().await, success("not painted"));
 }
 
@@ -57,19 +57,19 @@ async fn a_dismissed_question_is_a_cancelled_form() {
 async fn a_call_that_is_cancelled_while_it_asks_answers_the_server_and_waits_for_it() {
     let (servers, [mut a]) = servers(["a"]);
     let mut running = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let request = played.call().await;
-    played.send(&elicitation("q", &json!({ "type": "string" }))).await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let request = server.call().await;
+    server.send(&elicitation("q", &json!({ "type": "string" }))).await;
     let (_, reply) = running.question().await;
     running.stop.gently.cancel();
-    let mut messages = [played.next().await, played.next().await];
+    let mut messages = [server.next().await, server.next().await];
     messages.sort_by_key(|message| message["method"].is_string());
     assert_eq!(messages[0]["result"], json!({ "action": "cancel" }));
     assert_eq!(messages[1]["method"], "notifications/cancelled");
     assert!(reply.is_closed());
     assert!(!running.is_over());
-    played.say(&request, "too late").await;
+    server.say(&request, "too late").await;
     let (_, stopped) = running.ran().await;
     assert!(stopped);
 }
@@ -78,18 +78,18 @@ async fn a_call_that_is_cancelled_while_it_asks_answers_the_server_and_waits_for
 async fn a_server_may_withdraw_its_question() {
     let (servers, [mut a]) = servers(["a"]);
     let mut running = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let request = played.call().await;
-    played.send(&elicitation("q", &json!({ "type": "string" }))).await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let request = server.call().await;
+    server.send(&elicitation("q", &json!({ "type": "string" }))).await;
     let (_, mut reply) = running.question().await;
-    played
+    server
         .send(&json!({
             "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "q" },
         }))
         .await;
     reply.closed().await;
-    played.say(&request, "without").await;
+    server.say(&request, "without").await;
     assert_eq!(running.outcome().await, success("without"));
 }
 
@@ -97,22 +97,22 @@ async fn a_server_may_withdraw_its_question() {
 async fn a_question_outlives_the_call_in_whose_name_it_was_asked() {
     let (servers, [mut a]) = servers(["a"]);
     let mut first = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let of_first = played.call().await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let of_first = server.call().await;
     let second = call(&servers, "a", "paint");
-    let of_second = played.call().await;
+    let of_second = server.call().await;
     // Of whom it is does not stand in it: it is taken for the first one's.
-    played.send(&elicitation("q", &json!({ "type": "string" }))).await;
+    server.send(&elicitation("q", &json!({ "type": "string" }))).await;
     let (_, reply) = first.question().await;
-    played.say(&of_first, "one").await;
+    server.say(&of_first, "one").await;
     // The host has read it when it answers what comes after it.
-    played.send(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" })).await;
-    assert_eq!(played.next().await["id"], "p");
+    server.send(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" })).await;
+    assert_eq!(server.next().await["id"], "p");
     assert!(!first.is_over());
     reply.send(Some("red".into())).expect("it waits");
-    assert_eq!(played.next().await["result"]["content"], json!({ "color": "red" }));
-    played.say(&of_second, "two").await;
+    assert_eq!(server.next().await["result"]["content"], json!({ "color": "red" }));
+    server.say(&of_second, "two").await;
     assert_eq!(first.outcome().await, success("one"));
     assert_eq!(second.outcome().await, success("two"));
 }
@@ -121,29 +121,29 @@ async fn a_question_outlives_the_call_in_whose_name_it_was_asked() {
 async fn two_calls_that_ask_ask_both() {
     let (servers, [mut a]) = servers(["a"]);
     let mut first = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let of_first = played.call().await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let of_first = server.call().await;
     let mut second = call(&servers, "a", "paint");
-    let of_second = played.call().await;
-    played.send(&elicitation("q1", &json!({ "type": "integer" }))).await;
+    let of_second = server.call().await;
+    server.send(&elicitation("q1", &json!({ "type": "integer" }))).await;
     let (_, one) = first.question().await;
-    played.send(&elicitation("q2", &json!({ "type": "boolean" }))).await;
+    server.send(&elicitation("q2", &json!({ "type": "boolean" }))).await;
     let (_, two) = second.question().await;
     two.send(Some(true.into())).expect("it waits");
-    let answer = played.next().await;
+    let answer = server.next().await;
     assert_eq!(
         (&answer["id"], &answer["result"]["content"]),
         (&"q2".into(), &json!({ "color": true }))
     );
     one.send(Some("7".into())).expect("it waits");
-    let answer = played.next().await;
+    let answer = server.next().await;
     assert_eq!(
         (&answer["id"], &answer["result"]["content"]),
         (&"q1".into(), &json!({ "color": 7 }))
     );
-    played.say(&of_first, "one").await;
-    played.say(&of_second, "two").await;
+    server.say(&of_first, "one").await;
+    server.say(&of_second, "two").await;
     assert_eq!(first.outcome().await, success("one"));
     assert_eq!(second.outcome().await, success("two"));
 }
@@ -152,11 +152,11 @@ async fn two_calls_that_ask_ask_both() {
 async fn a_server_that_asks_without_a_call_gets_no_answer() {
     let (servers, [mut a]) = servers(["a"]);
     let running = call(&servers, "a", "paint");
-    let mut played = a.next().await;
-    played.serve(&["paint"]).await;
-    let request = played.call().await;
-    played.say(&request, "painted").await;
+    let mut server = a.next().await;
+    server.serve(&["paint"]).await;
+    let request = server.call().await;
+    server.say(&request, "painted").await;
     assert_eq!(running.outcome().await, success("painted"));
-    played.send(&elicitation("q", &json!({ "type": "string" }))).await;
-    assert_eq!(played.next().await["result"], json!({ "action": "cancel" }));
+    server.send(&elicitation("q", &json!({ "type": "string" }))).await;
+    assert_eq!(server.next().await["result"], json!({ "action": "cancel" }));
 }

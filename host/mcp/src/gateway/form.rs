@@ -1,119 +1,19 @@
-//! What a call asks is asked by the client that made the call (elicitation), where the client can do that.
-
-use std::{
-    collections::HashMap,
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+//! Prompts as forms that a client shows (elicitation), and what its answers mean.
 
 use jp_policy_core::{
     outcome::{AnswerType, Question},
     prompt::{Approval, Prompt, Reply, Review},
     text::clean,
 };
-use jp_policy_runtime::{coordinator::Prompter, whole_text};
-use rmcp::{
-    Peer, RoleServer,
-    model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema},
-    service::ElicitationMode,
-};
+use jp_policy_runtime::whole_text;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::Notify;
 
-/// What a form that is edited calls its only field.
+/// The name of the only field of a form in which something is edited.
 const TEXT: &str = "text";
 
-/// The clients, as those who are asked.
-pub struct Clients {
-    /// Who is asked for a client that can't be.
-    otherwise: Arc<dyn Prompter>,
-    /// Whether clients are asked for approvals too, and not only what tools ask and want reviewed.
-    approvals: bool,
-    /// Whose call each is, by its id; none: of a client that can't ask.
-    calls: Mutex<HashMap<String, Option<Peer<RoleServer>>>>,
-    /// Told when a call has come in.
-    came: Notify,
-}
-
-impl Clients {
-    /// Clients that are asked what can be asked of them, and for all else `otherwise`. `approvals`: whether they are asked to
-    /// approve calls too; most agents have asked before they call.
-    pub fn new(otherwise: Arc<dyn Prompter>, approvals: bool) -> Self {
-        Self { otherwise, approvals, calls: Mutex::default(), came: Notify::new() }
-    }
-
-    /// A call is this client's, until it has its response.
-    pub(super) fn attend(&self, call: &str, client: &Peer<RoleServer>) {
-        let asks = client.supported_elicitation_modes().contains(&ElicitationMode::Form);
-        self.lock().insert(call.to_owned(), asks.then(|| client.clone()));
-        self.came.notify_waiters();
-    }
-
-    /// A call that is no client's, unless it is one's already: `otherwise` is asked for it.
-    pub(super) fn leave_alone(&self, call: &str) {
-        let mut calls = self.lock();
-        if !calls.contains_key(call) {
-            calls.insert(call.to_owned(), None);
-            self.came.notify_waiters();
-        }
-    }
-
-    /// A call has its response.
-    pub(super) fn forget(&self, call: &str) {
-        self.lock().remove(call);
-    }
-
-    /// Whose call it is. A call is approved, and so perhaps asked about, before whoever answers its client has taken it.
-    async fn client(&self, call: &str) -> Option<Peer<RoleServer>> {
-        // An operation of a call has the call's id before the dot.
-        let call = call.split('.').next().unwrap_or(call);
-        loop {
-            let came = self.came.notified();
-            if let Some(client) = self.lock().get(call) {
-                return client.clone();
-            }
-            came.await;
-        }
-    }
-
-    async fn ask_client(&self, prompt: Prompt) -> Reply {
-        let (_, id) = prompt.subject();
-        let Some(client) = self.client(id).await else {
-            return self.otherwise.ask(prompt).await;
-        };
-        let Some(form) = form(&prompt).await else {
-            return self.otherwise.ask(prompt).await;
-        };
-        match client.create_elicitation(form).await {
-            Ok(answer) => reply(&prompt, answer),
-            Err(error) => {
-                tracing::warn!(target: "serve", %error, "a client that says it can be asked can't");
-                self.otherwise.ask(prompt).await
-            }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Peer<RoleServer>>>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Prompter for Clients {
-    fn ask(&self, prompt: Prompt) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
-        if matches!(prompt, Prompt::Approve { .. }) && !self.approvals {
-            return self.otherwise.ask(prompt);
-        }
-        Box::pin(self.ask_client(prompt))
-    }
-
-    /// Each client has people of its own, and none waits for those of another.
-    fn one_at_a_time(&self) -> bool {
-        false
-    }
-}
-
-/// A prompt as a client shows it. None: it can't be said in a form.
-async fn form(prompt: &Prompt) -> Option<ElicitRequestParams> {
+/// A prompt as a form; none: the question is none that a form can have.
+pub(super) async fn form(prompt: &Prompt) -> Option<ElicitRequestParams> {
     let (message, fields, required) = match prompt {
         Prompt::Approve { tool, arguments, edit, problem, .. } => {
             let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
@@ -161,8 +61,8 @@ fn field(question: &Question) -> Json {
     field
 }
 
-/// What a client's answer says.
-fn reply(prompt: &Prompt, answer: ElicitResult) -> Reply {
+/// What a client's answer to a prompt means.
+pub(super) fn reply(prompt: &Prompt, answer: ElicitResult) -> Reply {
     let accepted = answer.action == ElicitationAction::Accept;
     let mut content = match answer.content {
         Some(Json::Object(content)) => content,

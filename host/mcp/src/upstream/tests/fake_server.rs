@@ -1,4 +1,4 @@
-//! The server's side of a pipe, message by message, and a Host that tells the test what it hears.
+//! A server at the other end of a pipe, which the test plays message by message, and a Host that passes events to the test.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,13 +19,13 @@ use tokio::{
 
 use crate::upstream::{server::Upstream, servers::McpServers};
 
-/// A server that the test plays.
-pub(super) struct Played {
+/// The server's end of a pipe.
+pub(super) struct FakeServer {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     to: WriteHalf<DuplexStream>,
 }
 
-impl Played {
+impl FakeServer {
     fn new(pipe: DuplexStream) -> Self {
         let (read, to) = split(pipe);
         Self { lines: BufReader::new(read).lines(), to }
@@ -39,6 +39,12 @@ impl Played {
 
     pub(super) async fn next(&mut self) -> Json {
         self.next_if_any().await.expect("a message")
+    }
+
+    /// Waits until the next message has begun, without reading it.
+    pub(super) async fn until_message(&mut self) {
+        let begun = self.lines.get_mut().fill_buf().await;
+        assert!(!begun.expect("a pipe can be read").is_empty());
     }
 
     /// The next message, which has to be of this method.
@@ -105,10 +111,10 @@ pub(super) fn tools(names: &[&str]) -> Json {
 }
 
 /// How often servers were started, and each of them.
-pub(super) struct Starts(UnboundedReceiver<Played>);
+pub(super) struct Starts(UnboundedReceiver<FakeServer>);
 
 impl Starts {
-    pub(super) async fn next(&mut self) -> Played {
+    pub(super) async fn next(&mut self) -> FakeServer {
         self.0.recv().await.expect("the servers are there")
     }
 
@@ -135,40 +141,41 @@ pub(super) fn stdio(name: &str, program: &str, args: &[&str]) -> McpServer {
 /// Servers of these names, played by the test.
 pub(super) fn servers<const N: usize>(names: [&str; N]) -> (Arc<McpServers>, [Starts; N]) {
     let mut servers = BTreeMap::new();
-    let news = watch::Sender::new(());
+    let list_changed = watch::Sender::new(());
     let starts = names.map(|name| {
         let (started, starts) = unbounded_channel();
-        let mut upstream = Upstream::new(stdio(name, "played", &[]), PathBuf::new(), news.clone());
+        let mut upstream =
+            Upstream::new(stdio(name, "played", &[]), PathBuf::new(), list_changed.clone());
         upstream.pipes = Some(Box::new(move || {
             let (ours, theirs) = duplex(1 << 16);
             // A test that has seen enough does not look any more.
-            let _ = started.send(Played::new(theirs));
+            let _ = started.send(FakeServer::new(theirs));
             ours
         }));
         servers.insert(name.to_owned(), Arc::new(upstream));
         Starts(starts)
     });
-    (Arc::new(McpServers::played(servers, news)), starts)
+    (Arc::new(McpServers::with_upstreams(servers, list_changed)), starts)
 }
 
-/// What a Host hears.
+/// What a call tells its Host.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum HostEvent {
     Progress(Progress),
     Asks(Question, oneshot::Sender<Option<Json>>),
 }
 
 #[derive(Debug)]
-struct Ear(UnboundedSender<Heard>);
+struct TestHost(UnboundedSender<HostEvent>);
 
-impl Host for Ear {
+impl Host for TestHost {
     fn progress(&self, progress: Progress) {
-        self.0.send(Heard::Progress(progress)).expect("the test listens");
+        self.0.send(HostEvent::Progress(progress)).expect("the test listens");
     }
 
     fn ask(&self, question: Question) -> Answering<'_> {
         let (reply, answer) = oneshot::channel();
-        self.0.send(Heard::Asks(question, reply)).expect("the test listens");
+        self.0.send(HostEvent::Asks(question, reply)).expect("the test listens");
         Box::pin(async { answer.await.ok().flatten() })
     }
 }
@@ -176,7 +183,7 @@ impl Host for Ear {
 /// A call that runs.
 pub(super) struct Running {
     pub(super) stop: Stop,
-    pub(super) heard: UnboundedReceiver<Heard>,
+    pub(super) events: UnboundedReceiver<HostEvent>,
     ran: tokio::task::JoinHandle<Ran>,
 }
 
@@ -198,9 +205,9 @@ impl Running {
     }
 
     pub(super) async fn question(&mut self) -> (Question, oneshot::Sender<Option<Json>>) {
-        match self.heard.recv().await.expect("it runs") {
-            Heard::Asks(question, reply) => (question, reply),
-            other @ Heard::Progress(_) => panic!("{other:?}"),
+        match self.events.recv().await.expect("it runs") {
+            HostEvent::Asks(question, reply) => (question, reply),
+            other @ HostEvent::Progress(_) => panic!("{other:?}"),
         }
     }
 }
@@ -216,7 +223,7 @@ pub(super) fn call_with(
     tool: &str,
     arguments: Json,
 ) -> Running {
-    let (ear, heard) = unbounded_channel();
+    let (sender, events) = unbounded_channel();
     let stop = Stop::default();
     let arguments = match arguments {
         Json::Object(arguments) => arguments,
@@ -226,13 +233,13 @@ pub(super) fn call_with(
         tool: tool.into(),
         arguments: arguments.into(),
         answers: Map::new(),
-        host: Arc::new(Ear(ear)),
+        host: Arc::new(TestHost(sender)),
     };
     let (servers, server, stopping) = (servers.clone(), server.to_owned(), stop.clone());
     let ran = tokio::spawn(async move {
         servers.run(&server, &invocation.tool, &invocation, &stopping).await
     });
-    Running { stop, heard, ran }
+    Running { stop, events, ran }
 }
 
 pub(super) fn success(content: &str) -> Outcome {

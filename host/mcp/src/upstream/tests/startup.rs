@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::played::*;
+use super::fake_server::*;
 use crate::upstream::error::McpError;
 
 #[tokio::test(start_paused = true)]
@@ -8,14 +8,14 @@ async fn a_server_is_started_by_the_first_call_and_serves_the_next_ones() {
     let (servers, [mut a, mut b]) = servers(["a", "b"]);
     assert!(a.is_none());
     let first = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.say(&request, "one").await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.say(&request, "one").await;
     assert_eq!(first.outcome().await, success("one"));
     let second = call(&servers, "a", "echo");
-    let request = played.call().await;
-    played.say(&request, "two").await;
+    let request = server.call().await;
+    server.say(&request, "two").await;
     assert_eq!(second.outcome().await, success("two"));
     assert!(a.is_none() && b.is_none());
 }
@@ -24,20 +24,20 @@ async fn a_server_is_started_by_the_first_call_and_serves_the_next_ones() {
 async fn all_pages_of_the_list_count() {
     let (servers, [mut a]) = servers(["a"]);
     let found = call(&servers, "a", "three");
-    let mut played = a.next().await;
-    played.initialize().await;
-    let mut request = played.expect("tools/list").await;
+    let mut server = a.next().await;
+    server.initialize().await;
+    let mut request = server.expect("tools/list").await;
     for (page, next) in [("one", Some("x")), ("two", Some("y")), ("three", None)] {
         let result = json!({ "tools": tools(&[page]), "nextCursor": next });
-        played.answer(&request, result).await;
+        server.answer(&request, result).await;
         if let Some(next) = next {
-            request = played.expect("tools/list").await;
+            request = server.expect("tools/list").await;
             assert_eq!(request["params"]["cursor"], next);
         }
     }
-    let request = played.call().await;
+    let request = server.call().await;
     assert_eq!(request["params"]["name"], "three");
-    played.say(&request, "found").await;
+    server.say(&request, "found").await;
     assert_eq!(found.outcome().await, success("found"));
     assert_eq!(
         call(&servers, "a", "thre").outcome().await,
@@ -52,11 +52,11 @@ async fn all_pages_of_the_list_count() {
 async fn a_list_without_end_is_given_up() {
     let (servers, [mut a]) = servers(["a"]);
     let lost = call(&servers, "a", "x");
-    let mut played = a.next().await;
-    played.initialize().await;
+    let mut server = a.next().await;
+    server.initialize().await;
     for _ in 0..1000 {
-        let request = played.expect("tools/list").await;
-        played.answer(&request, json!({ "tools": [], "nextCursor": "again" })).await;
+        let request = server.expect("tools/list").await;
+        server.answer(&request, json!({ "tools": [], "nextCursor": "again" })).await;
     }
     assert_eq!(
         lost.outcome().await,
@@ -85,20 +85,20 @@ async fn a_server_that_is_not_configured_is_said_to_be_so() {
 async fn who_waits_for_a_start_fails_with_it_and_the_next_call_tries_again() {
     let (servers, [mut a]) = servers(["a"]);
     let waiting = [(); 3].map(|()| call(&servers, "a", "echo"));
-    let mut played = a.next().await;
-    let request = played.expect("initialize").await;
+    let mut server = a.next().await;
+    let request = server.expect("initialize").await;
     let error = json!({ "code": -32000, "message": "not today" });
-    played.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
+    server.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
     let message = "tool `echo`: failed to start MCP server `a` (`a pipe`): it refused: not today";
     for call in waiting {
         assert_eq!(call.outcome().await, failure(message, false));
     }
     assert!(a.is_none());
     let again = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.say(&request, "well").await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.say(&request, "well").await;
     assert_eq!(again.outcome().await, success("well"));
 }
 
@@ -109,10 +109,10 @@ async fn a_slow_start_keeps_nobody_else_waiting_and_has_an_end() {
     let mut stuck = slow.next().await;
     stuck.expect("initialize").await;
     let runs = call(&servers, "quick", "echo");
-    let mut played = quick.next().await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.say(&request, "quick").await;
+    let mut server = quick.next().await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.say(&request, "quick").await;
     assert_eq!(runs.outcome().await, success("quick"));
     assert!(!waits.is_over());
     assert_eq!(
@@ -137,10 +137,10 @@ async fn a_call_that_is_stopped_while_its_server_starts_leaves_the_others_theirs
     assert!(stopped);
     stuck.expect("initialize").await;
     assert_eq!(stuck.next_if_any().await, None);
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.say(&request, "second").await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.say(&request, "second").await;
     assert_eq!(second.outcome().await, success("second"));
 }
 
@@ -148,24 +148,24 @@ async fn a_call_that_is_stopped_while_its_server_starts_leaves_the_others_theirs
 async fn a_list_that_has_changed_is_asked_for_again() {
     let (servers, [mut a]) = servers(["a"]);
     let missing = call(&servers, "a", "new");
-    let mut played = a.next().await;
-    played.serve(&["old"]).await;
+    let mut server = a.next().await;
+    server.serve(&["old"]).await;
     assert_eq!(
         missing.outcome().await,
         failure("tool `new`: MCP server `a` offers no tool `new`; offered are `old`", false)
     );
     let mut changes = servers.changes();
     assert!(!changes.has_changed().expect("the servers are there"));
-    played.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })).await;
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })).await;
     // What the host answers to a ping comes after what it has done about the notification.
-    played.send(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" })).await;
-    assert_eq!(played.next().await["id"], "p");
+    server.send(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" })).await;
+    assert_eq!(server.next().await["id"], "p");
     // Whoever offers its tools on is told.
     changes.changed().await.expect("the servers are there");
     let found = call(&servers, "a", "new");
-    played.list(&["old", "new"]).await;
-    let request = played.call().await;
-    played.say(&request, "there").await;
+    server.list(&["old", "new"]).await;
+    let request = server.call().await;
+    server.say(&request, "there").await;
     assert_eq!(found.outcome().await, success("there"));
 }
 
@@ -173,20 +173,20 @@ async fn a_list_that_has_changed_is_asked_for_again() {
 async fn a_server_that_dies_fails_its_calls_and_is_started_again() {
     let (servers, [mut a]) = servers(["a"]);
     let calls = [(); 2].map(|()| call(&servers, "a", "echo"));
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    played.call().await;
-    played.call().await;
-    drop(played);
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    server.call().await;
+    server.call().await;
+    drop(server);
     for call in calls {
         let message = "tool `echo`: MCP server `a` closed the connection";
         assert_eq!(call.outcome().await, failure(message, true));
     }
     let next = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.say(&request, "back").await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.say(&request, "back").await;
     assert_eq!(next.outcome().await, success("back"));
 }
 
@@ -194,12 +194,12 @@ async fn a_server_that_dies_fails_its_calls_and_is_started_again() {
 async fn a_message_without_end_ends_the_server() {
     let (servers, [mut a]) = servers(["a"]);
     let lost = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    played.call().await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    server.call().await;
     let chunk = "x".repeat(1 << 20);
     for _ in 0..17 {
-        played.raw(&chunk).await;
+        server.raw(&chunk).await;
     }
     assert_eq!(
         lost.outcome().await,
@@ -214,12 +214,12 @@ async fn a_message_without_end_ends_the_server() {
 async fn what_is_no_message_is_passed_over() {
     let (servers, [mut a]) = servers(["a"]);
     let found = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.raw("Server running on stdio\n\n").await;
-    played.serve(&["echo"]).await;
-    let request = played.call().await;
-    played.raw("{\"jsonrpc\":\n").await;
-    played.say(&request, "fine").await;
+    let mut server = a.next().await;
+    server.raw("Server running on stdio\n\n").await;
+    server.serve(&["echo"]).await;
+    let request = server.call().await;
+    server.raw("{\"jsonrpc\":\n").await;
+    server.say(&request, "fine").await;
     assert_eq!(found.outcome().await, success("fine"));
 }
 
@@ -227,11 +227,11 @@ async fn what_is_no_message_is_passed_over() {
 async fn closed_servers_are_gone_and_do_not_come_back() {
     let (servers, [mut a, mut b]) = servers(["a", "b"]);
     let running = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.serve(&["echo"]).await;
-    played.call().await;
+    let mut server = a.next().await;
+    server.serve(&["echo"]).await;
+    server.call().await;
     servers.close().await;
-    assert_eq!(played.next_if_any().await, None);
+    assert_eq!(server.next_if_any().await, None);
     let ended = failure("tool `echo`: MCP server `a` was ended", true);
     assert_eq!(running.outcome().await, ended);
     assert_eq!(call(&servers, "a", "echo").outcome().await, ended);
@@ -242,9 +242,9 @@ async fn closed_servers_are_gone_and_do_not_come_back() {
 async fn a_list_that_does_not_come_has_an_end_too() {
     let (servers, [mut a]) = servers(["a"]);
     let lost = call(&servers, "a", "echo");
-    let mut played = a.next().await;
-    played.initialize().await;
-    played.expect("tools/list").await;
+    let mut server = a.next().await;
+    server.initialize().await;
+    server.expect("tools/list").await;
     assert_eq!(
         lost.outcome().await,
         failure(
