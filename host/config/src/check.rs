@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use jp_policy_core::terms::OnError;
 
 use super::{
-    concurrency::Concurrency,
-    diagnostic::{Diagnostic, nearest},
-    mcp::McpServer,
-    names,
+    concurrency::Concurrency, diagnostic::Diagnostic, mcp::McpServer, names, suggest::nearest,
     tool::Tool,
 };
 

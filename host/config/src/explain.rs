@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use super::{
-    diagnostic::nearest,
     fields::{CONVERSATION, Children, DOCUMENT, children},
     key_path::{Names, dotted},
     layers::{Layer, Layers, Part, find, lay, widen},
     node::{Entry, Node, Table, Value},
     places::Outcome,
     source::Place,
-    written::written,
+    suggest::nearest,
+    toml_literal,
 };
 
 /// What every layer says of one value.
@@ -141,14 +141,15 @@ impl Layers {
                     continue;
                 };
                 let said = nearest_to(&only.root, &path)
-                    .map(|node| (node.place.clone(), written(&node.value)));
+                    .map(|node| (node.place.clone(), toml_literal::display(&node.value)));
                 // What can't be added to what is there is an error of the configuration; here it simply wins.
                 lay(&mut merged, only, &mut Vec::new());
                 let Some((place, text)) = said else {
                     continue;
                 };
                 sources.push((place.source.clone(), layer));
-                let then = looked_up(merged.as_ref(), &path).map(|node| written(&node.value));
+                let then = looked_up(merged.as_ref(), &path)
+                    .map(|node| toml_literal::display(&node.value));
                 steps.push(Step { layer, says: Says::Value { place, text, then } });
             }
             if steps.len() == said {
@@ -171,7 +172,7 @@ impl Layers {
             Some(node) => winner(None, node).into_iter().collect(),
             None => Vec::new(),
         };
-        let value = value.map(|node| written(&node.value));
+        let value = value.map(|node| toml_literal::display(&node.value));
         Ok(Explanation { path, steps, value, winners })
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     assignment::{self, Assignment, PREFIX},
     concurrency,
-    diagnostic::{ConfigError, Diagnostic, nearest},
+    diagnostic::{ConfigError, Diagnostic},
     extends::read_with_extends,
     fan_out, format,
     key_path::Names,
@@ -13,6 +13,7 @@ use super::{
     node::{Entry, Merge, Node, Table, Value},
     places::{Looked, Outcome, Places},
     source::{Place, Source},
+    suggest::nearest,
 };
 
 /// A kind of source, in the order of their weight: a later one wins.

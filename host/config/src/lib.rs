@@ -27,8 +27,9 @@ mod release;
 #[cfg(feature = "schema")]
 mod schema;
 mod source;
+mod suggest;
+pub mod toml_literal;
 mod tool;
-pub mod written;
 
 pub use jp_policy_core::{
     policy::{Guard, OnFault, PluginLimits},
@@ -36,7 +37,7 @@ pub use jp_policy_core::{
 };
 
 pub use concurrency::Concurrency;
-pub use diagnostic::{ConfigError, Diagnostic, Severity, nearest};
+pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use embed::{
     ConcurrencyConfig, ConcurrencyError, FanOutConfig, PartialConcurrencyConfig,
     PartialFanOutConfig, PartialFanOutTable, PartialSharedConcurrency, SharedConcurrency,
@@ -52,4 +53,5 @@ pub use release::{Plugin, PluginRun, Release};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use source::{Located, Place, Source};
+pub use suggest::nearest;
 pub use tool::{Command, Tool, ToolDefaults, ToolSource};

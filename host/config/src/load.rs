@@ -7,7 +7,7 @@ use jp_policy_guest::{Field, Key, KeyIndex, Settings, Tool as GuestTool, ToolInd
 use super::{
     check::check,
     concurrency::Concurrency,
-    diagnostic::{ConfigError, Diagnostic, Severity, nearest},
+    diagnostic::{ConfigError, Diagnostic, Severity},
     fields,
     layers::{Layer, Layers},
     mcp::{McpServer, read_mcp},
@@ -15,6 +15,7 @@ use super::{
     reader::{Reader, wrong_kind},
     release::{Release, read_plugins, read_release},
     source::Source,
+    suggest::nearest,
     tool::{Tool, ToolDefaults},
 };
 

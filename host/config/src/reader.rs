@@ -1,9 +1,10 @@
 //! Reads typed values out of a table of a document and collects everything that is wrong with it.
 
 use super::{
-    diagnostic::{Diagnostic, nearest},
+    diagnostic::Diagnostic,
     node::{Entry, Node, Table, Value},
     source::{Located, Place},
+    suggest::nearest,
 };
 
 /// A table that is being read: each field is taken by name, what nobody took is unknown.

@@ -6,10 +6,11 @@ use jp_policy_core::policy::{Guard, OnFault, PluginLimits};
 use jp_policy_guest::Field;
 
 use super::{
-    diagnostic::{Diagnostic, nearest},
+    diagnostic::Diagnostic,
     node::{Node, Value},
     reader::{Reader, wrong_kind},
     source::Located,
+    suggest::nearest,
 };
 
 /// How releases are decided.
