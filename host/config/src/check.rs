@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use jp_policy_core::terms::OnError;
 
 use super::{
-    concurrency::Concurrency, diagnostic::Diagnostic, mcp::McpServer, names, suggest::nearest,
-    tool::Tool,
+    concurrency::Concurrency, diagnostic::Diagnostic, keys::keys_of, mcp::McpServer, similar_names,
+    suggest::nearest, tool::Tool,
 };
-
-/// The tools that name a key, by key.
-pub(super) type Keys<'a> = BTreeMap<&'a str, Vec<(&'a Tool, &'a Concurrency)>>;
 
 /// Checks that tools which share a key agree, that `stop` has something to stop, and warns of what looks forgotten.
 pub(super) fn check(
@@ -18,12 +15,7 @@ pub(super) fn check(
     servers: &BTreeMap<String, McpServer>,
     problems: &mut Vec<Diagnostic>,
 ) {
-    let mut keys = Keys::new();
-    for tool in tools.values() {
-        if let Some(concurrency) = &tool.concurrency {
-            keys.entry(&concurrency.key).or_default().push((tool, concurrency));
-        }
-    }
+    let keys = keys_of(tools);
     for (key, members) in &keys {
         agree(key, members, problems);
         forgotten(key, members, tools, problems);
@@ -32,7 +24,7 @@ pub(super) fn check(
         stop_needs_a_limit(tool, problems);
         comes_from_somewhere(tool, servers, problems);
     }
-    names::check(tools, &keys, problems);
+    similar_names::check(tools, &keys, problems);
 }
 
 /// A tool of an MCP server that no layer configures can't be called.

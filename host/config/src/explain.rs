@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use super::{
-    fields::{CONVERSATION, Children, DOCUMENT, children},
-    key_path::{Names, dotted},
-    layers::{Layer, Layers, Part, find, lay, widen},
+    config_dirs::FileStatus,
+    document::{ConversationTable, Document},
+    key_path::{KnownNames, dotted},
+    layer::Layer,
+    layers::Layers,
+    merge::{Part, find, lay, widen},
     node::{Entry, Node, Table, Value},
-    places::Outcome,
     source::Place,
+    spec::{Children, Configured, FieldType as _, Table as _},
     suggest::nearest,
     toml_literal,
 };
@@ -106,7 +109,7 @@ impl Layers {
     /// let explanation = layers.explain("tools.a.concurrency")?;
     /// assert_eq!(explanation.value.as_deref(), Some("{ key = \"a\", limit = 2 }"));
     /// assert_eq!(explanation.winners[1].layer, Layer::CliCfg);
-    /// # Ok::<(), crate::ExplainError>(())
+    /// # Ok::<(), jp_policy_config::ExplainError>(())
     /// ```
     pub fn explain(&self, key: &str) -> Result<Explanation, ExplainError> {
         let names = self.names();
@@ -126,13 +129,12 @@ impl Layers {
         let mut steps = Vec::new();
         let mut sources = Vec::new();
         for layer in Layer::ALL {
-            let looked = self.looked().iter().filter(|looked| looked.layer == layer);
             let said = steps.len();
-            for looked in looked {
-                let says = match looked.outcome {
-                    Outcome::Missing => Says::Missing(looked.path.clone()),
-                    Outcome::Closed => Says::Closed(looked.path.clone()),
-                    Outcome::Read => continue,
+            for file in self.searched().iter().filter(|file| file.layer == layer) {
+                let says = match file.status {
+                    FileStatus::Missing => Says::Missing(file.path.clone()),
+                    FileStatus::Closed => Says::Closed(file.path.clone()),
+                    FileStatus::Read => continue,
                 };
                 steps.push(Step { layer, says });
             }
@@ -177,21 +179,21 @@ impl Layers {
     }
 
     /// Refuses a name that nothing has and nothing could have.
-    fn known(&self, path: &[String], names: &Names) -> Result<(), ExplainError> {
+    fn known(&self, path: &[String], names: &KnownNames) -> Result<(), ExplainError> {
         for (depth, name) in path.iter().enumerate() {
             let inside = &path[..depth];
             let nearest_of = |known: &mut dyn Iterator<Item = &str>| {
                 let known: Vec<&str> = known.collect();
                 (!known.contains(&name.as_str())).then(|| nearest(name, known).map(str::to_owned))
             };
-            let unknown = match children(inside) {
-                Children::Named(list) => nearest_of(&mut list.iter().copied()),
-                Children::Tools if name != "*" => {
-                    nearest_of(&mut names.tools.iter().map(String::as_str))
+            let unknown = match Document::SHAPE.at(inside).children {
+                Children::Named(fields) => nearest_of(&mut fields.names()),
+                // The defaults of all tools.
+                Children::Configured(Configured::Tools, _) if name == "*" => None,
+                Children::Configured(what, _) => {
+                    nearest_of(&mut names.of(what).iter().map(String::as_str))
                 }
-                Children::Plugins => nearest_of(&mut names.plugins.iter().map(String::as_str)),
-                Children::Servers => nearest_of(&mut names.servers.iter().map(String::as_str)),
-                Children::Tools | Children::Open(_) | Children::Unknown => None,
+                Children::Open(..) | Children::Unknown => None,
             };
             let there =
                 || self.parts.iter().any(|part| find(&part.root, &path[..=depth]).is_some());
@@ -207,7 +209,7 @@ impl Layers {
 }
 
 /// The names that a key leads through. `conversation` in front may be left out.
-fn full_path(key: &str, names: &Names) -> Result<Vec<String>, ExplainError> {
+fn full_path(key: &str, names: &KnownNames) -> Result<Vec<String>, ExplainError> {
     let split = |text: &str| {
         let segments =
             dotted(text, names).map_err(|why| ExplainError::Key { key: key.to_owned(), why })?;
@@ -215,7 +217,7 @@ fn full_path(key: &str, names: &Names) -> Result<Vec<String>, ExplainError> {
     };
     let path = split(key)?;
     let first = path.first().map_or("", String::as_str);
-    if !DOCUMENT.contains(&first) && CONVERSATION.contains(&first) {
+    if !Document::FIELDS.has(first) && ConversationTable::FIELDS.has(first) {
         return split(&format!("conversation.{key}"));
     }
     Ok(path)

@@ -7,36 +7,39 @@
 mod assignment;
 mod check;
 mod concurrency;
+mod config;
+mod config_dirs;
 mod diagnostic;
+mod document;
 mod embed;
 mod explain;
 mod extends;
 mod fan_out;
-mod fields;
+mod files;
 mod format;
 mod key_path;
+mod keys;
+mod layer;
 mod layers;
 mod load;
 mod mcp;
-mod names;
+mod merge;
 pub mod node;
-mod places;
 pub mod reader;
 mod refusal;
 mod release;
 #[cfg(feature = "schema")]
 mod schema;
+mod similar_names;
 mod source;
+mod spec;
 mod suggest;
 pub mod toml_literal;
 mod tool;
 
-pub use jp_policy_core::{
-    policy::{Guard, OnFault, PluginLimits},
-    terms::{OnError, ResultMode, RunMode},
-};
-
 pub use concurrency::Concurrency;
+pub use config::Config;
+pub use config_dirs::{ConfigDirs, FileStatus, StandardFile};
 pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use embed::{
     ConcurrencyConfig, ConcurrencyError, FanOutConfig, PartialConcurrencyConfig,
@@ -45,10 +48,9 @@ pub use embed::{
 pub use explain::{ExplainError, Explanation, Says, Step, Winner};
 pub use fan_out::FanOut;
 pub use format::{EXTENSIONS, parse, parse_toml};
-pub use layers::{Layer, Layers};
-pub use load::Config;
+pub use layer::Layer;
+pub use layers::Layers;
 pub use mcp::{ChecksumAlgorithm, McpChecksum, McpCommand, McpEndpoint, McpServer, McpTransport};
-pub use places::{Looked, Outcome, Places};
 pub use release::{Plugin, PluginRun, Release};
 #[cfg(feature = "schema")]
 pub use schema::schema;

@@ -50,7 +50,13 @@ impl<'a> Reader<'a> {
 
     /// Takes a field that must be a string.
     pub fn string(&mut self, name: &'static str) -> Option<Located<String>> {
-        self.typed(name, "a string", |value| match value {
+        let entry = self.take(name)?;
+        self.as_string(name, entry)
+    }
+
+    /// Reads a field that was taken and must be a string.
+    pub(super) fn as_string(&mut self, name: &str, entry: Entry) -> Option<Located<String>> {
+        self.as_typed(name, entry, "a string", |value| match value {
             Value::String(text) => Ok(text),
             other => Err(other),
         })
@@ -58,7 +64,8 @@ impl<'a> Reader<'a> {
 
     /// Takes a field that must be a boolean.
     pub fn boolean(&mut self, name: &'static str) -> Option<Located<bool>> {
-        self.typed(name, "a boolean", |value| match value {
+        let entry = self.take(name)?;
+        self.as_typed(name, entry, "a boolean", |value| match value {
             Value::Bool(value) => Ok(value),
             other => Err(other),
         })
@@ -66,11 +73,19 @@ impl<'a> Reader<'a> {
 
     /// Takes a field that must be one of a few words.
     pub fn word<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<Located<T>> {
+        self.one_of(name, words.iter().copied())
+    }
+
+    pub(super) fn one_of<'w, T>(
+        &mut self,
+        name: &'static str,
+        words: impl Iterator<Item = (&'w str, T)> + Clone,
+    ) -> Option<Located<T>> {
         let text = self.string(name)?;
-        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
-            return Some(text.map(|_| *value));
+        if let Some((_, value)) = words.clone().find(|(word, _)| *word == text.value) {
+            return Some(text.map(|_| value));
         }
-        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let list: Vec<String> = words.clone().map(|(word, _)| format!("\"{word}\"")).collect();
         let problem = Diagnostic::error(format!(
             "{}: `{name}` is {}, expected one of {}",
             self.what,
@@ -78,20 +93,21 @@ impl<'a> Reader<'a> {
             list.join(", ")
         ))
         .at(&text.place, "not one of these");
-        self.problems.push(match nearest(&text.value, words.iter().map(|(word, _)| *word)) {
+        self.problems.push(match nearest(&text.value, words.map(|(word, _)| word)) {
             Some(word) => problem.help(format!("did you mean \"{word}\"?")),
             None => problem,
         });
         None
     }
 
-    fn typed<T>(
+    fn as_typed<T>(
         &mut self,
-        name: &'static str,
+        name: &str,
+        entry: Entry,
         expected: &str,
         read: impl FnOnce(Value) -> Result<T, Value>,
     ) -> Option<Located<T>> {
-        let Node { value, place } = self.take(name)?.node;
+        let Node { value, place } = entry.node;
         match read(value) {
             Ok(value) => Some(Located { value, place }),
             Err(other) => {

@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::invalid;
+use super::syntax::invalid;
 use crate::{
     diagnostic::Diagnostic,
     node::{Entry, Node, Table, Value},

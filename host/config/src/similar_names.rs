@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{check::Keys, diagnostic::Diagnostic, source::Place, tool::Tool};
+use super::{diagnostic::Diagnostic, keys::Keys, source::Place, tool::Tool};
 
 /// Warns of names that differ only in case or Unicode form, and of a key of one tool that is a slip away from another.
 ///
@@ -166,5 +166,5 @@ fn one_slip(a: &str, b: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "names_tests.rs"]
+#[path = "similar_names_tests.rs"]
 mod tests;
