@@ -8,6 +8,23 @@ use super::{
     spec::{FieldType, Later, Shape, Table as _, table},
 };
 
+/// A tool's concurrency, merged over all layers.
+#[derive(Debug, Clone)]
+pub struct Concurrency {
+    /// The concurrency key.
+    pub key: String,
+    /// How many executions with this key may run at once; 0 limits nothing.
+    pub limit: u32,
+    /// What the table has beyond `key` and `limit`, sorted by name: for the policy.
+    pub fields: Vec<(String, Entry)>,
+    /// Where it stands.
+    pub place: Place,
+    /// Where its key stands, if it has one of its own; none where the tool's name is the key.
+    pub key_place: Option<Place>,
+    /// Where its limit stands, if it is written.
+    pub limit_place: Option<Place>,
+}
+
 table! {
     pub(super) struct ConcurrencyTable "ConcurrencyTable" {
         /// The concurrency key: tools that name it share its limit.
@@ -80,25 +97,8 @@ pub(super) const EXPECTED_LIMIT: &str = "a whole number from 0 to 4294967295";
 /// The limit of a table that gives none.
 pub(super) const DEFAULT_LIMIT: u32 = 1;
 
-/// A tool's concurrency, merged over all layers.
-#[derive(Debug, Clone)]
-pub struct Concurrency {
-    /// The concurrency key.
-    pub key: String,
-    /// How many executions with this key may run at once; 0 limits nothing.
-    pub limit: u32,
-    /// What the table has beyond `key` and `limit`, sorted by name: for the policy.
-    pub fields: Vec<(String, Entry)>,
-    /// Where it stands.
-    pub place: Place,
-    /// Where its key stands, if it has one of its own; none where the tool's name is the key.
-    pub key_place: Option<Place>,
-    /// Where its limit stands, if it is written.
-    pub limit_place: Option<Place>,
-}
-
 impl Concurrency {
-    /// Reads the value of a tool; `None` where it does not bound the tool, or is wrong.
+    /// Reads the value of a tool; `None` where it does not bound the tool, or, with a diagnostic, is wrong.
     ///
     /// A number is the limit of a key with the tool's configured name, 0 none at all; a table has a `key`, a `limit` (1 where
     /// it is not given) and what the policy takes.
@@ -177,7 +177,7 @@ impl Concurrency {
         text + " }"
     }
 
-    /// The key and its limit where there is one to keep.
+    /// The key and its limit; none if the limit is 0, which limits nothing.
     pub fn bound(&self) -> Option<(&str, u32)> {
         (self.limit > 0).then_some((self.key.as_str(), self.limit))
     }

@@ -32,7 +32,8 @@ impl Config {
         problems
     }
 
-    /// What the scheduler and the policy get: all tools and all keys that have a limit, sorted by name.
+    /// What the scheduler and the policy get: all tools and all keys that have a limit, each sorted by name, so that an index is the
+    /// same in every list.
     pub fn settings(&self) -> Settings {
         let mut keys: BTreeMap<&str, Key> = BTreeMap::new();
         for concurrency in self.tools.values().filter_map(|tool| tool.concurrency.as_ref()) {
@@ -68,7 +69,7 @@ impl Config {
         }
     }
 
-    /// A tool's place in [`Settings::tools`].
+    /// A tool's index in [`Settings::tools`]; none if there is no such tool.
     pub fn tool_index(&self, name: &str) -> Option<ToolIndex> {
         let place = self.tools.keys().position(|known| known == name)?;
         ToolIndex::try_from(place).ok()

@@ -14,6 +14,17 @@ pub enum Severity {
 }
 
 /// One thing that is wrong.
+///
+/// ```
+/// use jp_policy_config::{Diagnostic, Place, Source};
+///
+/// let place = Place { source: Source::new("a.toml", "run = 'asc'"), span: 6..11 };
+/// let wrong = Diagnostic::error("tool `a`: no such word").at(&place, "this one").help("did you mean \"ask\"?");
+/// assert_eq!(
+///     wrong.to_string(),
+///     "a.toml:1:7: error: tool `a`: no such word\n  a.toml:1:7: this one\n  help: did you mean \"ask\"?"
+/// );
+/// ```
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// How much it matters.
@@ -37,7 +48,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
-    /// Points at a place.
+    /// Points at a place, with a few words about it; the first place is the one that is shown in front.
     #[must_use]
     pub fn at(mut self, place: &Place, label: impl Into<String>) -> Self {
         self.labels.push((place.clone(), label.into()));

@@ -100,6 +100,8 @@ impl Layers {
     /// Says what each layer does to the value at a key, for instance `conversation.tools.fs_edit.concurrency`, or
     /// `tools.fs_edit.concurrency` for short.
     ///
+    /// An error if the key can't be split into names, or has a name that no layer has and that is no field.
+    ///
     /// ```
     /// use jp_policy_config::{Layer, Layers, Source};
     ///

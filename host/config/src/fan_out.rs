@@ -10,6 +10,17 @@ use super::{
     spec::{FieldType, Loose, Shape, Table as _, Word, Words, table},
 };
 
+/// A tool's fan-out.
+#[derive(Debug, Clone)]
+pub struct FanOut {
+    /// Whether the tool takes a list of argument sets.
+    pub enabled: bool,
+    /// What a failed operation means for those that follow it.
+    pub on_error: OnError,
+    /// Where `on_error`, or else the whole, stands.
+    pub place: Place,
+}
+
 table! {
     pub(super) struct FanOutTable "FanOutTable" {
         /// Whether it may.
@@ -41,17 +52,6 @@ super::spec::any_of! {
 
 /// What `fan_out` takes, for messages.
 pub(super) const EXPECTED: &str = "true, false or a table { enabled, on_error }";
-
-/// A tool's fan-out.
-#[derive(Debug, Clone)]
-pub struct FanOut {
-    /// Whether the tool takes a list of argument sets.
-    pub enabled: bool,
-    /// What a failed operation means for those that follow it.
-    pub on_error: OnError,
-    /// Where `on_error`, or else the whole, stands.
-    pub place: Place,
-}
 
 impl FanOut {
     /// Reads `true`, `false` or `{ enabled, on_error }`.

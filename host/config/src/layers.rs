@@ -59,7 +59,10 @@ impl Layers {
         self
     }
 
-    /// Adds variables of the environment, those of them that set configuration.
+    /// Adds variables of the environment, by name and value, those of them that set configuration: `JP_CFG_` and the names of a key
+    /// with `_` between them, as in `JP_CFG_CONVERSATION_RELEASE_POLICY=delay`.
+    ///
+    /// A name of a tool, plugin or server is recognised if a layer that was added before has it.
     pub fn environment(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -78,7 +81,7 @@ impl Layers {
         self
     }
 
-    /// Adds a file, or all files of a folder, and what they extend.
+    /// Adds a file, or all configuration files of a folder and the folders in it, with what they extend.
     pub fn path(&mut self, path: &Path) -> &mut Self {
         for source in Source::read(path, &mut self.problems) {
             self.document(Layer::Config, &source, false);
@@ -86,7 +89,7 @@ impl Layers {
         self
     }
 
-    /// Adds what `--cfg` takes: `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE`, a document as JSON, or the path of a file.
+    /// Adds what `--cfg` takes over all that was added before: `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE`, a document as JSON, or the path of a file.
     pub fn cfg(&mut self, text: &str) -> &mut Self {
         let path = text.strip_prefix('@');
         let path = path.or_else(|| (!text.contains('=') && !text.starts_with('{')).then_some(text));
@@ -124,7 +127,7 @@ impl Layers {
         self
     }
 
-    /// Adds these sections of a document that has others of its own.
+    /// Adds the sections `known` of a document that has others of its own, which are left out.
     pub fn sections(&mut self, layer: Layer, source: &Source, known: &[&str]) -> &mut Self {
         self.source(layer, source);
         if let Some(Part { root: Node { value: Value::Table(table), .. }, .. }) =
@@ -145,7 +148,7 @@ impl Layers {
         self.parts.iter().map(|part| (part.layer, &part.root.place.source))
     }
 
-    /// What is wrong with the layers themselves; [`build`](Layers::build) says that too.
+    /// What is wrong with the layers themselves; [`build`](Layers::build) returns that too.
     pub fn problems(&self) -> &[Diagnostic] {
         &self.problems
     }

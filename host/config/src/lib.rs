@@ -3,6 +3,23 @@
 //!
 //! Files are parsed into trees in which every value knows its place ([`node`]), the trees are merged, and the merged tree is
 //! read once into typed values, collecting everything that is wrong ([`ConfigError`]), each with its place.
+//!
+//! ```
+//! use jp_policy_config::{Config, ConfigError, Source};
+//!
+//! let text = "[conversation.tools.git_add]\ncommand = 'git add .'\nconcurrency = { key = 'git' }\n";
+//! let config = Config::from_sources(&[Source::new("tools.toml", text)])?;
+//! assert_eq!(config.settings().keys[0].name, "git");
+//!
+//! let wrong = Source::new("wrong.toml", "[conversation.tools.a]\nrun = 'asc'\n");
+//! let ConfigError(problems) = Config::from_sources(&[wrong]).unwrap_err();
+//! assert_eq!(problems[0].help.as_deref(), Some("did you mean \"ask\"?"));
+//! # Ok::<(), ConfigError>(())
+//! ```
+//!
+//! From the bottom up: [`Source`] and [`Place`]; [`Diagnostic`]; [`node`] and the formats; [`reader`] and `spec`, by which tables are
+//! declared; what stands in them (`tool`, `mcp`, `release`, ...); `document`, the whole of a file; single values (`assignment`) and
+//! files (`extends`, [`ConfigDirs`]); [`Layers`], which collects them and merges; [`Config`], which is loaded from them and checked.
 
 mod assignment;
 mod check;

@@ -13,6 +13,8 @@ use super::{
 
 impl Config {
     /// Reads files, and folders of files, with what they extend, and merges them in this order: later ones win.
+    ///
+    /// The error has everything that is wrong in all of them, files that can't be read included.
     pub fn load(paths: &[PathBuf]) -> Result<Self, ConfigError> {
         let mut layers = Layers::default();
         for path in paths {
@@ -21,7 +23,9 @@ impl Config {
         layers.build()
     }
 
-    /// Merges sources in this order: later ones win.
+    /// Merges sources in this order: later ones win. What they extend is not read.
+    ///
+    /// The error has everything that is wrong in all of them.
     ///
     /// ```
     /// use jp_policy_config::{Config, Source};
@@ -47,7 +51,8 @@ impl Config {
 }
 
 impl Layers {
-    /// Merges and checks. The error has everything that is wrong, in all layers.
+    /// Merges the layers and checks the result. The error has everything that is wrong, in all layers; without an error, warnings
+    /// are kept in [`Config::warnings`].
     pub fn build(self) -> Result<Config, ConfigError> {
         let (merged, mut problems) = self.merge();
         let mut config = Config::default();

@@ -10,86 +10,6 @@ use super::{
     spec::{FieldType, Fields, JsonScalar, Later, Shape, Table, Word, Words, table},
 };
 
-/// An MCP server as it is configured: its kind, what servers of either kind have, and what any server has.
-pub(super) struct ServerTable;
-
-table! {
-    struct KindTable "KindTable" {
-        r#type: Word<Kind>,
-    }
-}
-
-table! {
-    struct StdioTable "StdioTable" {
-        /// The program: a name to be found in `PATH`, or a path, relative to the workspace.
-        command: String,
-        /// The program's arguments.
-        args: Later<Vec<String>>,
-        /// The same as `args`.
-        arguments: Later<Vec<String>>,
-        /// What the program has in its environment beside what it inherits.
-        env: Later<BTreeMap<String, String>>,
-        /// Variables that it needs of the environment it inherits.
-        variables: Later<Vec<String>>,
-        /// The folder that it runs in, relative to the workspace.
-        cwd: Later<String>,
-        /// The digest that the program's file must have.
-        checksum: Later<McpChecksum>,
-    }
-}
-
-table! {
-    struct HttpTable "HttpTable" {
-        /// Where the server listens.
-        #[pattern = r"^https?://[^/\s][^\s]*$"]
-        url: String,
-        /// What every request has as headers.
-        headers: Later<BTreeMap<String, String>>,
-    }
-}
-
-table! {
-    struct CommonTable "CommonTable" {
-        /// How long it may take until it is ready, in seconds; 0: as long as it likes.
-        startup_timeout_secs: Later<u32>,
-        // Servers that are not needed are not started, so it makes no difference here.
-        "optional": JsonScalar,
-    }
-}
-
-impl ServerTable {
-    const FIELDS: Fields = Fields(&[
-        KindTable::FIELDS.0[0],
-        StdioTable::FIELDS.0[0],
-        HttpTable::FIELDS.0[0],
-        CommonTable::FIELDS.0[0],
-    ]);
-}
-
-impl FieldType for ServerTable {
-    const SHAPE: Shape = Shape::named(Self::FIELDS);
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for ServerTable {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "McpServer".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let about = "An MCP server: a process with `command`, or one that listens at a `url`.";
-        super::spec::schema::table_schema(Self::FIELDS, &[about], generator)
-    }
-}
-
-table! {
-    struct ChecksumTable "McpChecksumTable" {
-        algorithm: Word<ChecksumAlgorithm>,
-        /// In hex.
-        value: Later<String>,
-    }
-}
-
 /// An MCP server of `providers.mcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
@@ -174,6 +94,86 @@ pub struct McpEndpoint {
     pub url: String,
     /// What every request has as headers, by name.
     pub headers: BTreeMap<String, String>,
+}
+
+/// An MCP server as it is configured: its kind, what servers of either kind have, and what any server has.
+pub(super) struct ServerTable;
+
+table! {
+    struct KindTable "KindTable" {
+        r#type: Word<Kind>,
+    }
+}
+
+table! {
+    struct StdioTable "StdioTable" {
+        /// The program: a name to be found in `PATH`, or a path, relative to the workspace.
+        command: String,
+        /// The program's arguments.
+        args: Later<Vec<String>>,
+        /// The same as `args`.
+        arguments: Later<Vec<String>>,
+        /// What the program has in its environment beside what it inherits.
+        env: Later<BTreeMap<String, String>>,
+        /// Variables that it needs of the environment it inherits.
+        variables: Later<Vec<String>>,
+        /// The folder that it runs in, relative to the workspace.
+        cwd: Later<String>,
+        /// The digest that the program's file must have.
+        checksum: Later<McpChecksum>,
+    }
+}
+
+table! {
+    struct HttpTable "HttpTable" {
+        /// Where the server listens.
+        #[pattern = r"^https?://[^/\s][^\s]*$"]
+        url: String,
+        /// What every request has as headers.
+        headers: Later<BTreeMap<String, String>>,
+    }
+}
+
+table! {
+    struct CommonTable "CommonTable" {
+        /// How long it may take until it is ready, in seconds; 0: as long as it likes.
+        startup_timeout_secs: Later<u32>,
+        // Servers that are not needed are not started, so it makes no difference here.
+        "optional": JsonScalar,
+    }
+}
+
+impl ServerTable {
+    const FIELDS: Fields = Fields(&[
+        KindTable::FIELDS.0[0],
+        StdioTable::FIELDS.0[0],
+        HttpTable::FIELDS.0[0],
+        CommonTable::FIELDS.0[0],
+    ]);
+}
+
+impl FieldType for ServerTable {
+    const SHAPE: Shape = Shape::named(Self::FIELDS);
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ServerTable {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "McpServer".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let about = "An MCP server: a process with `command`, or one that listens at a `url`.";
+        super::spec::schema::table_schema(Self::FIELDS, &[about], generator)
+    }
+}
+
+table! {
+    struct ChecksumTable "McpChecksumTable" {
+        algorithm: Word<ChecksumAlgorithm>,
+        /// In hex.
+        value: Later<String>,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// What kind of value it is, with its article.
+    /// What kind of value it is, with its article: "a string".
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

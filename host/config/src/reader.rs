@@ -8,6 +8,20 @@ use super::{
 };
 
 /// A table that is being read: each field is taken by name, what nobody took is unknown.
+///
+/// What is wrong is collected, not returned: a field that is missing or wrong is `None`, and the diagnostic says which of the two.
+///
+/// ```
+/// use jp_policy_config::{Source, parse_toml, reader::Reader};
+///
+/// let mut problems = Vec::new();
+/// let root = parse_toml(&Source::new("a.toml", "name = 7\nnmae = 'x'\n"), &mut problems);
+/// let mut reader = Reader::new("the table", root, &mut problems).expect("a document is a table");
+/// assert!(reader.string("name").is_none());
+/// reader.finish();
+/// assert_eq!(problems[0].message, "the table: `name` is 7 (an integer), expected a string");
+/// assert_eq!(problems[1].help.as_deref(), Some("did you mean `name`?"));
+/// ```
 pub struct Reader<'a> {
     /// How messages call the table, for instance "tool `fs_edit`".
     pub what: String,
@@ -18,7 +32,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a value that must be a table.
+    /// Reads a value that must be a table; none, with a diagnostic, if it is not. `what` is how messages call it.
     pub fn new(
         what: impl Into<String>,
         node: Node,
@@ -34,7 +48,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a field as it is.
+    /// Takes a field as it is; none if it is not there, or is null.
     ///
     /// It stays in the table, empty: to close the gap would cost more than to read the field.
     pub fn take(&mut self, name: &'static str) -> Option<Entry> {
@@ -48,7 +62,7 @@ impl<'a> Reader<'a> {
         Some(Entry { name: entry.name.clone(), node })
     }
 
-    /// Takes a field that must be a string.
+    /// Takes a field that must be a string; none if it is not there or is wrong.
     pub fn string(&mut self, name: &'static str) -> Option<Located<String>> {
         let entry = self.take(name)?;
         self.as_string(name, entry)
@@ -62,7 +76,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes a field that must be a boolean.
+    /// Takes a field that must be a boolean; none if it is not there or is wrong.
     pub fn boolean(&mut self, name: &'static str) -> Option<Located<bool>> {
         let entry = self.take(name)?;
         self.as_typed(name, entry, "a boolean", |value| match value {
@@ -71,11 +85,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes a field that must be one of a few words.
+    /// Takes a field that must be one of a few words, each with what it stands for; none if it is not there or is wrong.
     pub fn word<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<Located<T>> {
         self.one_of(name, words.iter().copied())
     }
 
+    /// Takes a field that must be one of a few words.
     pub(super) fn one_of<'w, T>(
         &mut self,
         name: &'static str,
@@ -118,14 +133,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Names that are known and not read here.
+    /// Takes fields that are known and not read here, so that [`finish`](Self::finish) does not warn of them.
     pub fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             self.take(name);
         }
     }
 
-    /// Warns of what nobody took.
+    /// Warns of each field that was not taken, with the nearest of those that were.
     pub fn finish(self) {
         let Self { what, fields, known, problems } = self;
         for (name, entry) in fields.into_iter().filter(|(name, _)| !known.contains(&name.as_str()))
@@ -140,14 +155,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is left.
+    /// The fields that were not taken, null ones too, in the order they were written.
     pub fn rest(self) -> impl Iterator<Item = (String, Entry)> + use<> {
         let Self { fields, known, .. } = self;
         fields.into_iter().filter(move |(name, _)| !known.contains(&name.as_str()))
     }
 }
 
-/// "`what` is 3 (an integer), expected a string".
+/// The error that a value is of the wrong kind: "`what` is 3 (an integer), `expected`", pointing at `place`.
 pub fn wrong_kind(what: &str, expected: &str, found: &Value, place: &Place) -> Diagnostic {
     Diagnostic::error(format!(
         "{what} is {} ({}), expected {expected}",

@@ -8,7 +8,9 @@ use super::{
 };
 
 impl Config {
-    /// What `policy` refuses of this configuration, each problem with the places it comes from.
+    /// What the release policy of this name refuses of the configuration: an error for each problem, with the places it comes from.
+    ///
+    /// There is at least one error: a policy that refuses and gives no problem is reported as that.
     pub fn refused(&self, policy: &str, problems: &[Problem]) -> Vec<Diagnostic> {
         if problems.is_empty() {
             return vec![Diagnostic::error(format!(

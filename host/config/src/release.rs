@@ -18,6 +18,48 @@ use super::{
     suggest::nearest,
 };
 
+/// How releases are decided.
+#[derive(Debug, Clone, Default)]
+pub struct Release {
+    /// The plugin that decides; none: the embedded default.
+    pub policy: Option<Plugin>,
+    /// What follows a fault.
+    pub on_fault: OnFault,
+    /// What the host checks of a decision.
+    pub guard: Guard,
+}
+
+/// A plugin of `plugins.wasm`.
+#[derive(Debug, Clone)]
+pub struct Plugin {
+    /// Its name there.
+    pub name: String,
+    /// The component, as a path from the current folder.
+    pub path: PathBuf,
+    /// `sha256:...` that the file must have.
+    pub checksum: Option<Located<String>>,
+    /// Whether it may run.
+    pub run: PluginRun,
+    /// For the policy, sorted by name.
+    pub options: Vec<Field>,
+    /// What it may cost.
+    pub limits: PluginLimits,
+    /// Where the parts of it stand, for messages.
+    pub table: Node,
+}
+
+/// Whether a plugin may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PluginRun {
+    /// A person is asked.
+    Ask,
+    /// It may.
+    #[default]
+    Unattended,
+    /// It may not.
+    Deny,
+}
+
 table! {
     /// How releases are decided.
     pub(super) struct ReleaseTable "Release" {
@@ -116,48 +158,6 @@ pub(super) struct Options;
 
 impl FieldType for Options {
     const SHAPE: Shape = Shape::open(Fields::NONE, &Shape::SCALAR).of_scalars();
-}
-
-/// How releases are decided.
-#[derive(Debug, Clone, Default)]
-pub struct Release {
-    /// The plugin that decides; none: the embedded default.
-    pub policy: Option<Plugin>,
-    /// What follows a fault.
-    pub on_fault: OnFault,
-    /// What the host checks of a decision.
-    pub guard: Guard,
-}
-
-/// A plugin of `plugins.wasm`.
-#[derive(Debug, Clone)]
-pub struct Plugin {
-    /// Its name there.
-    pub name: String,
-    /// The component, as a path from the current folder.
-    pub path: PathBuf,
-    /// `sha256:...` that the file must have.
-    pub checksum: Option<Located<String>>,
-    /// Whether it may run.
-    pub run: PluginRun,
-    /// For the policy, sorted by name.
-    pub options: Vec<Field>,
-    /// What it may cost.
-    pub limits: PluginLimits,
-    /// Where the parts of it stand, for messages.
-    pub table: Node,
-}
-
-/// Whether a plugin may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PluginRun {
-    /// A person is asked.
-    Ask,
-    /// It may.
-    #[default]
-    Unattended,
-    /// It may not.
-    Deny,
 }
 
 /// Reads `plugins.wasm`.

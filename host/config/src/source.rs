@@ -46,7 +46,7 @@ impl Source {
         &self.0.text
     }
 
-    /// Whether both are the same file, read once.
+    /// Whether both come from the same reading: two readings of one file are two sources.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -15,6 +15,81 @@ use super::{
     spec::{FieldType, Fields, JsonScalar, Later, Loose, Shape, Table as _, Word, Words, table},
 };
 
+/// A tool, with the defaults of `conversation.tools.'*'` filled in.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// Its key under `conversation.tools`.
+    pub name: String,
+    /// Where its executions come from.
+    pub source: ToolSource,
+    /// What runs it, for a local tool.
+    pub command: Option<Command>,
+    /// How its calls are approved.
+    pub run: RunMode,
+    /// How its results are reviewed.
+    pub result: ResultMode,
+    /// The response of a call that was cancelled.
+    pub cancellation_response: String,
+    /// How many of its executions may run at once; none: any number.
+    pub concurrency: Option<Concurrency>,
+    /// Whether that was written down, as `concurrency = 0`.
+    pub unbounded_on_purpose: bool,
+    /// Whether one call may carry several sets of arguments.
+    pub fan_out: Option<FanOut>,
+    /// Answers to its questions, by question id.
+    pub answers: BTreeMap<String, Json>,
+    /// `options`, for the command's template.
+    pub options: Json,
+    /// Its parameters, as jp writes them.
+    pub parameters: Json,
+    /// What it does, for whoever chooses it.
+    pub summary: Option<String>,
+    /// Where its name stands in the last layer that has it.
+    pub place: Place,
+    /// The first file that has it: what paths are relative to.
+    pub origin: Source,
+}
+
+/// Where a tool's executions come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolSource {
+    /// `local` or `local.NAME`: a command on this machine, which is told that it is called NAME.
+    Local(Option<String>),
+    /// `mcp.SERVER` or `mcp.SERVER.TOOL`: a tool of an MCP server.
+    Mcp {
+        /// The server's name under `providers.mcp`.
+        server: String,
+        /// The tool's name there, if it is not this one's.
+        tool: Option<String>,
+    },
+    /// `builtin` or `builtin.NAME`: a tool that jp itself brings.
+    Builtin(Option<String>),
+}
+
+/// What runs a local tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// One line, to be split into words as a shell would; each word is a template.
+    Line(String),
+    /// Program and arguments, each a template.
+    Parts {
+        /// The program, or, with `shell`, a line of shell.
+        program: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Whether a shell runs it.
+        shell: bool,
+    },
+}
+
+/// What stands under `conversation.tools.'*'`.
+#[derive(Debug, Clone, Default)]
+pub struct ToolDefaults {
+    run: Option<RunMode>,
+    result: Option<ResultMode>,
+    cancellation_response: Option<String>,
+}
+
 table! {
     /// A tool.
     pub(super) struct ToolTable "Tool" {
@@ -129,81 +204,6 @@ impl Words for ResultMode {
         ("edit", Self::Edit, "A person may edit it."),
         ("skip", Self::Skip, "It is not delivered."),
     ];
-}
-
-/// A tool, with the defaults of `conversation.tools.'*'` filled in.
-#[derive(Debug, Clone)]
-pub struct Tool {
-    /// Its key under `conversation.tools`.
-    pub name: String,
-    /// Where its executions come from.
-    pub source: ToolSource,
-    /// What runs it, for a local tool.
-    pub command: Option<Command>,
-    /// How its calls are approved.
-    pub run: RunMode,
-    /// How its results are reviewed.
-    pub result: ResultMode,
-    /// The response of a call that was cancelled.
-    pub cancellation_response: String,
-    /// How many of its executions may run at once; none: any number.
-    pub concurrency: Option<Concurrency>,
-    /// Whether that was written down, as `concurrency = 0`.
-    pub unbounded_on_purpose: bool,
-    /// Whether one call may carry several sets of arguments.
-    pub fan_out: Option<FanOut>,
-    /// Answers to its questions, by question id.
-    pub answers: BTreeMap<String, Json>,
-    /// `options`, for the command's template.
-    pub options: Json,
-    /// Its parameters, as jp writes them.
-    pub parameters: Json,
-    /// What it does, for whoever chooses it.
-    pub summary: Option<String>,
-    /// Where its name stands in the last layer that has it.
-    pub place: Place,
-    /// The first file that has it: what paths are relative to.
-    pub origin: Source,
-}
-
-/// Where a tool's executions come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolSource {
-    /// `local` or `local.NAME`: a command on this machine, which is told that it is called NAME.
-    Local(Option<String>),
-    /// `mcp.SERVER` or `mcp.SERVER.TOOL`: a tool of an MCP server.
-    Mcp {
-        /// The server's name under `providers.mcp`.
-        server: String,
-        /// The tool's name there, if it is not this one's.
-        tool: Option<String>,
-    },
-    /// `builtin` or `builtin.NAME`: a tool that jp itself brings.
-    Builtin(Option<String>),
-}
-
-/// What runs a local tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
-    /// One line, to be split into words as a shell would; each word is a template.
-    Line(String),
-    /// Program and arguments, each a template.
-    Parts {
-        /// The program, or, with `shell`, a line of shell.
-        program: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Whether a shell runs it.
-        shell: bool,
-    },
-}
-
-/// What stands under `conversation.tools.'*'`.
-#[derive(Debug, Clone, Default)]
-pub struct ToolDefaults {
-    run: Option<RunMode>,
-    result: Option<ResultMode>,
-    cancellation_response: Option<String>,
 }
 
 /// Said of a call that was cancelled, where the configuration has no words of its own.

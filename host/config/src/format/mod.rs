@@ -15,7 +15,9 @@ use super::{diagnostic::Diagnostic, node::Node, source::Source};
 /// The extensions of configuration files, in the order in which jp looks for them; the first that is there is read.
 pub const EXTENSIONS: [&str; 5] = ["toml", "json", "json5", "yaml", "yml"];
 
-/// Parses a document in the format that its extension says, TOML where it says none; what is wrong with it goes to `problems`.
+/// Parses a document in the format that its extension says, TOML where it says none.
+///
+/// What is wrong with it goes to `problems`, each with its place; what could be read is returned, an empty table at worst.
 pub fn parse(source: &Source, problems: &mut Vec<Diagnostic>) -> Node {
     match source.path().extension().and_then(|extension| extension.to_str()) {
         Some("json" | "json5" | "jsonc") => parse_json(source, problems),
