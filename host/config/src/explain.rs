@@ -114,9 +114,9 @@ impl Layers {
     /// # Ok::<(), jp_policy_config::ExplainError>(())
     /// ```
     pub fn explain(&self, key: &str) -> Result<Explanation, ExplainError> {
-        let names = self.names();
+        let names = self.known_names();
         let path = full_path(key, &names)?;
-        self.known(&path, &names)?;
+        self.check_names(&path, &names)?;
 
         // A number may stand for a table, so that is what layers are merged by.
         let whole = match path.as_slice() {
@@ -141,10 +141,10 @@ impl Layers {
                 steps.push(Step { layer, says });
             }
             for part in self.parts.iter().filter(|part| part.layer == layer) {
-                let Some(only) = alone(part, whole) else {
+                let Some(only) = narrowed_to(part, whole) else {
                     continue;
                 };
-                let said = nearest_to(&only.root, &path)
+                let said = deepest_at(&only.root, &path)
                     .map(|node| (node.place.clone(), toml_literal::display(&node.value)));
                 // What can't be added to what is there is an error of the configuration; here it simply wins.
                 lay(&mut merged, only, &mut Vec::new());
@@ -152,15 +152,15 @@ impl Layers {
                     continue;
                 };
                 sources.push((place.source.clone(), layer));
-                let then = looked_up(merged.as_ref(), &path)
-                    .map(|node| toml_literal::display(&node.value));
+                let then =
+                    value_at(merged.as_ref(), &path).map(|node| toml_literal::display(&node.value));
                 steps.push(Step { layer, says: Says::Value { place, text, then } });
             }
             if steps.len() == said {
                 steps.push(Step { layer, says: Says::Nothing });
             }
         }
-        let value = looked_up(merged.as_ref(), &path);
+        let value = value_at(merged.as_ref(), &path);
         let winner = |field: Option<&str>, node: &Node| {
             let source = sources.iter().rev().find(|(source, _)| source.is(&node.place.source));
             source.map(|(_, layer)| Winner {
@@ -181,7 +181,7 @@ impl Layers {
     }
 
     /// Refuses a name that nothing has and nothing could have.
-    fn known(&self, path: &[String], names: &KnownNames) -> Result<(), ExplainError> {
+    fn check_names(&self, path: &[String], names: &KnownNames) -> Result<(), ExplainError> {
         for (depth, name) in path.iter().enumerate() {
             let inside = &path[..depth];
             let nearest_of = |known: &mut dyn Iterator<Item = &str>| {
@@ -226,7 +226,7 @@ fn full_path(key: &str, names: &KnownNames) -> Result<Vec<String>, ExplainError>
 }
 
 /// A part with nothing in it but what is on the way to a value.
-fn alone(part: &Part, path: &[String]) -> Option<Part> {
+fn narrowed_to(part: &Part, path: &[String]) -> Option<Part> {
     let (mut node, mut way) = (&part.root, Vec::new());
     for name in path {
         let Value::Table(table) = &node.value else { break };
@@ -244,7 +244,7 @@ fn alone(part: &Part, path: &[String]) -> Option<Part> {
 }
 
 /// What a layer says of a value: that, or what it has in place of a table that it would stand in.
-fn nearest_to<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
+fn deepest_at<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
     let mut node = root;
     for name in path {
         let Value::Table(table) = &node.value else { break };
@@ -254,7 +254,7 @@ fn nearest_to<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
 }
 
 /// The value at a path of what is merged, a number taken for the table that it stands for.
-fn looked_up(merged: Option<&Node>, path: &[String]) -> Option<Node> {
+fn value_at(merged: Option<&Node>, path: &[String]) -> Option<Node> {
     let mut node = merged?.clone();
     for (depth, name) in path.iter().enumerate() {
         let empty = Node { value: Value::Table(Table::default()), place: node.place.clone() };

@@ -73,7 +73,7 @@ impl Layers {
             return self;
         }
         variables.sort();
-        let names = self.names();
+        let names = self.known_names();
         for (name, value) in variables {
             let found = assignment::variable(&name, &value, &names, &mut self.problems);
             self.assignment(Layer::Environment, found, &names);
@@ -94,7 +94,7 @@ impl Layers {
         let path = text.strip_prefix('@');
         let path = path.or_else(|| (!text.contains('=') && !text.starts_with('{')).then_some(text));
         let Some(path) = path.map(str::trim) else {
-            let names = self.names();
+            let names = self.known_names();
             let found = assignment::argument(text, &names, &mut self.problems);
             self.assignment(Layer::CliCfg, found, &names);
             return self;
@@ -208,7 +208,7 @@ impl Layers {
     }
 
     /// The names that the layers have so far.
-    pub(super) fn names(&self) -> KnownNames {
+    pub(super) fn known_names(&self) -> KnownNames {
         let mut names = KnownNames::default();
         for part in &self.parts {
             let table = |path: [&str; 2]| match &find(&part.root, &path)?.value {

@@ -246,11 +246,11 @@ fn read_server(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
     };
     let transport = match kind {
         Kind::Stdio => {
-            foreign(&mut reader, HttpTable::FIELDS, "type = \"http\"");
+            refuse_fields(&mut reader, HttpTable::FIELDS, "type = \"http\"");
             read_command(&mut reader, &place).map(McpTransport::Stdio)
         }
         Kind::Http => {
-            foreign(&mut reader, StdioTable::FIELDS, "type = \"stdio\"");
+            refuse_fields(&mut reader, StdioTable::FIELDS, "type = \"stdio\"");
             read_endpoint(&mut reader, &place).map(McpTransport::Http)
         }
     };
@@ -263,7 +263,7 @@ fn has(node: &Node, field: &str) -> bool {
 }
 
 /// Refuses fields that a server of the other kind has.
-fn foreign(reader: &mut Reader<'_>, fields: Fields, kind: &str) {
+fn refuse_fields(reader: &mut Reader<'_>, fields: Fields, kind: &str) {
     for field in fields.names() {
         if let Some(entry) = reader.take(field) {
             let problem = Diagnostic::error(format!("{}: `{field}` needs `{kind}`", reader.what))

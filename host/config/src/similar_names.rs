@@ -24,8 +24,8 @@ pub(super) fn check(
             names.entry(key).or_insert(Name { place, what: "key" });
         }
     }
-    alike(&names, problems);
-    misspelt(keys, problems);
+    warn_of_alike(&names, problems);
+    warn_of_misspelt(keys, problems);
 }
 
 struct Name<'a> {
@@ -33,7 +33,7 @@ struct Name<'a> {
     what: &'static str,
 }
 
-fn alike(names: &BTreeMap<&str, Name<'_>>, problems: &mut Vec<Diagnostic>) {
+fn warn_of_alike(names: &BTreeMap<&str, Name<'_>>, problems: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in names.keys() {
         groups.entry(folded(name)).or_default().push(name);
@@ -79,7 +79,7 @@ const SHORTEST: usize = 4;
 /// Longer names cost too much to compare, and nobody types them.
 const LONGEST: usize = 100;
 
-fn misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
+fn warn_of_misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
     let usual = |key: &&&str| (SHORTEST - 1..=LONGEST).contains(&key.chars().count());
     let alone = keys.values().any(|members| members.len() == 1 && members[0].1.key_place.is_some());
     if !alone {
