@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::{
     diagnostic::Diagnostic,
-    fields::is_typed,
+    document::Document,
     format::parse_json_at,
-    key_path::{Names, Segment, dotted, underscored},
+    key_path::{KnownNames, Segment, dotted, underscored},
     node::{Entry, Node, Table, Value},
     source::{Located, Place, Source},
+    spec::FieldType as _,
 };
 
 /// A value for one key, as a tree to be laid over the others.
@@ -31,7 +32,7 @@ const ARGUMENT: &str = "--cfg";
 /// Reads `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE` or `KEY:+=JSON`, or a whole document as JSON.
 pub(super) fn argument(
     text: &str,
-    names: &Names,
+    names: &KnownNames,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Assignment> {
     let source = Source::new(ARGUMENT, text);
@@ -77,7 +78,7 @@ pub(super) fn argument(
 pub(super) fn variable(
     name: &str,
     value: &str,
-    names: &Names,
+    names: &KnownNames,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Assignment> {
     let key = name.strip_prefix(PREFIX)?.to_ascii_lowercase();
@@ -147,7 +148,7 @@ fn assign(
                 place: place(span.clone()),
             });
             Value::Array(items.collect())
-        } else if is_typed(&path) {
+        } else if Document::SHAPE.at(&path).is_typed() {
             read(text)
         } else {
             Value::String(text.to_owned())

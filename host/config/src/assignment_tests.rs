@@ -3,12 +3,12 @@ use super::*;
 /// The tree of an argument as JSON, or the first line of each problem.
 fn given(text: &str) -> String {
     let mut problems = Vec::new();
-    shown(argument(text, &Names::default(), &mut problems), &problems)
+    shown(argument(text, &KnownNames::default(), &mut problems), &problems)
 }
 
 fn of_environment(name: &str, value: &str) -> String {
     let mut problems = Vec::new();
-    shown(variable(name, value, &Names::default(), &mut problems), &problems)
+    shown(variable(name, value, &KnownNames::default(), &mut problems), &problems)
 }
 
 fn shown(found: Option<Assignment>, problems: &[Diagnostic]) -> String {

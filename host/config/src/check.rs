@@ -5,15 +5,9 @@ use std::collections::BTreeMap;
 use jp_policy_core::terms::OnError;
 
 use super::{
-    concurrency::Concurrency,
-    diagnostic::{Diagnostic, nearest},
-    mcp::McpServer,
-    names,
-    tool::Tool,
+    concurrency::Concurrency, diagnostic::Diagnostic, keys::keys_of, mcp::McpServer, similar_names,
+    suggest::nearest, tool::Tool,
 };
-
-/// The tools that name a key, by key.
-pub(super) type Keys<'a> = BTreeMap<&'a str, Vec<(&'a Tool, &'a Concurrency)>>;
 
 /// Checks that tools which share a key agree, that `stop` has something to stop, and warns of what looks forgotten.
 pub(super) fn check(
@@ -21,25 +15,20 @@ pub(super) fn check(
     servers: &BTreeMap<String, McpServer>,
     problems: &mut Vec<Diagnostic>,
 ) {
-    let mut keys = Keys::new();
-    for tool in tools.values() {
-        if let Some(concurrency) = &tool.concurrency {
-            keys.entry(&concurrency.key).or_default().push((tool, concurrency));
-        }
-    }
+    let keys = keys_of(tools);
     for (key, members) in &keys {
-        agree(key, members, problems);
-        forgotten(key, members, tools, problems);
+        check_agreement(key, members, problems);
+        warn_of_unset(key, members, tools, problems);
     }
     for tool in tools.values() {
-        stop_needs_a_limit(tool, problems);
-        comes_from_somewhere(tool, servers, problems);
+        check_stop(tool, problems);
+        check_server(tool, servers, problems);
     }
-    names::check(tools, &keys, problems);
+    similar_names::check(tools, &keys, problems);
 }
 
 /// A tool of an MCP server that no layer configures can't be called.
-fn comes_from_somewhere(
+fn check_server(
     tool: &Tool,
     servers: &BTreeMap<String, McpServer>,
     problems: &mut Vec<Diagnostic>,
@@ -66,7 +55,7 @@ fn comes_from_somewhere(
 }
 
 /// Every tool that names a key gives it the same limit, 0 included, and the same further fields.
-fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagnostic>) {
+fn check_agreement(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagnostic>) {
     let same = |a: &Concurrency, b: &Concurrency| {
         a.limit == b.limit
             && a.fields.len() == b.fields.len()
@@ -114,7 +103,7 @@ fn agree(key: &str, members: &[(&Tool, &Concurrency)], problems: &mut Vec<Diagno
 }
 
 /// A tool that leaves its concurrency unset while another names it as key is probably thought to be bounded by it.
-fn forgotten(
+fn warn_of_unset(
     key: &str,
     members: &[(&Tool, &Concurrency)],
     tools: &BTreeMap<String, Tool>,
@@ -140,7 +129,7 @@ fn forgotten(
     }
 }
 
-fn stop_needs_a_limit(tool: &Tool, problems: &mut Vec<Diagnostic>) {
+fn check_stop(tool: &Tool, problems: &mut Vec<Diagnostic>) {
     let Some(fan_out) = &tool.fan_out else {
         return;
     };

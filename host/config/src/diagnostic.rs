@@ -14,6 +14,17 @@ pub enum Severity {
 }
 
 /// One thing that is wrong.
+///
+/// ```
+/// use jp_policy_config::{Diagnostic, Place, Source};
+///
+/// let place = Place { source: Source::new("a.toml", "run = 'asc'"), span: 6..11 };
+/// let wrong = Diagnostic::error("tool `a`: no such word").at(&place, "this one").help("did you mean \"ask\"?");
+/// assert_eq!(
+///     wrong.to_string(),
+///     "a.toml:1:7: error: tool `a`: no such word\n  a.toml:1:7: this one\n  help: did you mean \"ask\"?"
+/// );
+/// ```
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// How much it matters.
@@ -37,7 +48,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
-    /// Points at a place.
+    /// Points at a place, with a few words about it; the first place is the one that is shown in front.
     #[must_use]
     pub fn at(mut self, place: &Place, label: impl Into<String>) -> Self {
         self.labels.push((place.clone(), label.into()));
@@ -77,69 +88,3 @@ impl fmt::Display for Diagnostic {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigError(pub Vec<Diagnostic>);
-
-/// A longer name was not typed, so it is no slip either; and to compare two names costs the product of their lengths.
-const LONGEST_TYPED: usize = 200;
-
-/// The nearest of `known` to a misspelt `name`, if one is near enough to be meant.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = name.chars().count();
-    if length > LONGEST_TYPED {
-        return None;
-    }
-    let bound = length.div_ceil(3).min(3);
-    known
-        .into_iter()
-        .filter(|candidate| candidate.chars().count().abs_diff(length) <= bound)
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= bound)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours between two names (optimal string alignment).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn nearest_finds_what_was_meant_and_nothing_far() {
-        let known = ["concurrency", "command", "fan_out", "run"];
-        assert_eq!(nearest("concurency", known), Some("concurrency"));
-        assert_eq!(nearest("fanout", known), Some("fan_out"));
-        assert_eq!(nearest("rnu", known), Some("run"));
-        assert_eq!(nearest("zzz", known), None);
-        assert_eq!(nearest("", known), None);
-    }
-
-    /// Found by the fuzzer: a table of the product of both lengths.
-    #[test]
-    fn names_of_any_length_are_compared_at_once() {
-        let long = "x".repeat(1 << 20);
-        let longer = format!("{long}x");
-        assert_eq!(nearest(&longer, [long.as_str(), "x"]), None);
-        assert_eq!(nearest("xy", [long.as_str(), "x"]), Some("x"));
-    }
-}

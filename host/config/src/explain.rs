@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use super::{
-    diagnostic::nearest,
-    fields::{CONVERSATION, Children, DOCUMENT, children},
-    key_path::{Names, dotted},
-    layers::{Layer, Layers, Part, find, lay, widen},
+    config_dirs::FileStatus,
+    document::{ConversationTable, Document},
+    key_path::{KnownNames, dotted},
+    layer::Layer,
+    layers::Layers,
+    merge::{Part, find, lay, widen},
     node::{Entry, Node, Table, Value},
-    places::Outcome,
     source::Place,
-    written::written,
+    spec::{Children, Configured, FieldType as _, Table as _},
+    suggest::nearest,
+    toml_literal,
 };
 
 /// What every layer says of one value.
@@ -97,6 +100,8 @@ impl Layers {
     /// Says what each layer does to the value at a key, for instance `conversation.tools.fs_edit.concurrency`, or
     /// `tools.fs_edit.concurrency` for short.
     ///
+    /// An error if the key can't be split into names, or has a name that no layer has and that is no field.
+    ///
     /// ```
     /// use jp_policy_config::{Layer, Layers, Source};
     ///
@@ -109,9 +114,9 @@ impl Layers {
     /// # Ok::<(), jp_policy_config::ExplainError>(())
     /// ```
     pub fn explain(&self, key: &str) -> Result<Explanation, ExplainError> {
-        let names = self.names();
+        let names = self.known_names();
         let path = full_path(key, &names)?;
-        self.known(&path, &names)?;
+        self.check_names(&path, &names)?;
 
         // A number may stand for a table, so that is what layers are merged by.
         let whole = match path.as_slice() {
@@ -126,36 +131,36 @@ impl Layers {
         let mut steps = Vec::new();
         let mut sources = Vec::new();
         for layer in Layer::ALL {
-            let looked = self.looked().iter().filter(|looked| looked.layer == layer);
             let said = steps.len();
-            for looked in looked {
-                let says = match looked.outcome {
-                    Outcome::Missing => Says::Missing(looked.path.clone()),
-                    Outcome::Closed => Says::Closed(looked.path.clone()),
-                    Outcome::Read => continue,
+            for file in self.searched().iter().filter(|file| file.layer == layer) {
+                let says = match file.status {
+                    FileStatus::Missing => Says::Missing(file.path.clone()),
+                    FileStatus::Closed => Says::Closed(file.path.clone()),
+                    FileStatus::Read => continue,
                 };
                 steps.push(Step { layer, says });
             }
             for part in self.parts.iter().filter(|part| part.layer == layer) {
-                let Some(only) = alone(part, whole) else {
+                let Some(only) = narrowed_to(part, whole) else {
                     continue;
                 };
-                let said = nearest_to(&only.root, &path)
-                    .map(|node| (node.place.clone(), written(&node.value)));
+                let said = deepest_at(&only.root, &path)
+                    .map(|node| (node.place.clone(), toml_literal::display(&node.value)));
                 // What can't be added to what is there is an error of the configuration; here it simply wins.
                 lay(&mut merged, only, &mut Vec::new());
                 let Some((place, text)) = said else {
                     continue;
                 };
                 sources.push((place.source.clone(), layer));
-                let then = looked_up(merged.as_ref(), &path).map(|node| written(&node.value));
+                let then =
+                    value_at(merged.as_ref(), &path).map(|node| toml_literal::display(&node.value));
                 steps.push(Step { layer, says: Says::Value { place, text, then } });
             }
             if steps.len() == said {
                 steps.push(Step { layer, says: Says::Nothing });
             }
         }
-        let value = looked_up(merged.as_ref(), &path);
+        let value = value_at(merged.as_ref(), &path);
         let winner = |field: Option<&str>, node: &Node| {
             let source = sources.iter().rev().find(|(source, _)| source.is(&node.place.source));
             source.map(|(_, layer)| Winner {
@@ -171,26 +176,26 @@ impl Layers {
             Some(node) => winner(None, node).into_iter().collect(),
             None => Vec::new(),
         };
-        let value = value.map(|node| written(&node.value));
+        let value = value.map(|node| toml_literal::display(&node.value));
         Ok(Explanation { path, steps, value, winners })
     }
 
     /// Refuses a name that nothing has and nothing could have.
-    fn known(&self, path: &[String], names: &Names) -> Result<(), ExplainError> {
+    fn check_names(&self, path: &[String], names: &KnownNames) -> Result<(), ExplainError> {
         for (depth, name) in path.iter().enumerate() {
             let inside = &path[..depth];
             let nearest_of = |known: &mut dyn Iterator<Item = &str>| {
                 let known: Vec<&str> = known.collect();
                 (!known.contains(&name.as_str())).then(|| nearest(name, known).map(str::to_owned))
             };
-            let unknown = match children(inside) {
-                Children::Named(list) => nearest_of(&mut list.iter().copied()),
-                Children::Tools if name != "*" => {
-                    nearest_of(&mut names.tools.iter().map(String::as_str))
+            let unknown = match Document::SHAPE.at(inside).children {
+                Children::Named(fields) => nearest_of(&mut fields.names()),
+                // The defaults of all tools.
+                Children::Configured(Configured::Tools, _) if name == "*" => None,
+                Children::Configured(what, _) => {
+                    nearest_of(&mut names.of(what).iter().map(String::as_str))
                 }
-                Children::Plugins => nearest_of(&mut names.plugins.iter().map(String::as_str)),
-                Children::Servers => nearest_of(&mut names.servers.iter().map(String::as_str)),
-                Children::Tools | Children::Open(_) | Children::Unknown => None,
+                Children::Open(..) | Children::Unknown => None,
             };
             let there =
                 || self.parts.iter().any(|part| find(&part.root, &path[..=depth]).is_some());
@@ -206,7 +211,7 @@ impl Layers {
 }
 
 /// The names that a key leads through. `conversation` in front may be left out.
-fn full_path(key: &str, names: &Names) -> Result<Vec<String>, ExplainError> {
+fn full_path(key: &str, names: &KnownNames) -> Result<Vec<String>, ExplainError> {
     let split = |text: &str| {
         let segments =
             dotted(text, names).map_err(|why| ExplainError::Key { key: key.to_owned(), why })?;
@@ -214,14 +219,14 @@ fn full_path(key: &str, names: &Names) -> Result<Vec<String>, ExplainError> {
     };
     let path = split(key)?;
     let first = path.first().map_or("", String::as_str);
-    if !DOCUMENT.contains(&first) && CONVERSATION.contains(&first) {
+    if !Document::FIELDS.has(first) && ConversationTable::FIELDS.has(first) {
         return split(&format!("conversation.{key}"));
     }
     Ok(path)
 }
 
 /// A part with nothing in it but what is on the way to a value.
-fn alone(part: &Part, path: &[String]) -> Option<Part> {
+fn narrowed_to(part: &Part, path: &[String]) -> Option<Part> {
     let (mut node, mut way) = (&part.root, Vec::new());
     for name in path {
         let Value::Table(table) = &node.value else { break };
@@ -239,7 +244,7 @@ fn alone(part: &Part, path: &[String]) -> Option<Part> {
 }
 
 /// What a layer says of a value: that, or what it has in place of a table that it would stand in.
-fn nearest_to<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
+fn deepest_at<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
     let mut node = root;
     for name in path {
         let Value::Table(table) = &node.value else { break };
@@ -249,7 +254,7 @@ fn nearest_to<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
 }
 
 /// The value at a path of what is merged, a number taken for the table that it stands for.
-fn looked_up(merged: Option<&Node>, path: &[String]) -> Option<Node> {
+fn value_at(merged: Option<&Node>, path: &[String]) -> Option<Node> {
     let mut node = merged?.clone();
     for (depth, name) in path.iter().enumerate() {
         let empty = Node { value: Value::Table(Table::default()), place: node.place.clone() };

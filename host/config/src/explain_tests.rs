@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::{Places, Source};
+use crate::{ConfigDirs, Source};
 
 fn layers() -> Layers {
     let mut layers = Layers::default();
@@ -118,14 +118,14 @@ fn places_without_a_file_are_named() {
     fs::write(root.path().join(".jp.toml"), "[conversation.tools.a]\nconcurrency = 2\n")
         .expect("it can be written");
     let mut layers = Layers::default();
-    let places = Places {
+    let dirs = ConfigDirs {
         user_config: Some(root.path().join("user")),
         user_data: None,
         folder: root.path().to_owned(),
         relative: true,
     };
     // The files are there under their whole paths only: this is not the current folder.
-    layers.places(&Places { relative: false, ..places });
+    layers.standard_files(&ConfigDirs { relative: false, ..dirs });
     let told =
         told(&layers, "tools.a.concurrency").replace(&*root.path().to_string_lossy(), "/ROOT");
     insta::assert_snapshot!(told, @"

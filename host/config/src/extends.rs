@@ -6,11 +6,47 @@ use jp_policy_core::text::clean_path;
 
 use super::{
     diagnostic::Diagnostic,
+    files::is_configuration,
     format,
     node::{Node, Value},
     reader::{Reader, wrong_kind},
-    source::{Place, Source, is_configuration},
+    source::{Place, Source},
+    spec::{FieldType, Required, Table as _, Word, Words, table},
 };
+
+table! {
+    struct ExtendsTable "ExtendsEntry" {
+        /// A path, or a pattern.
+        path: Required<String>,
+        /// Whether this file lies over it (`before`, the default) or it over this file (`after`).
+        strategy: Word<Strategy>,
+    }
+}
+
+/// Where a file that is brought along is laid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strategy {
+    /// Under the file that brings it along.
+    Before,
+    /// Over it.
+    After,
+}
+
+impl Words for Strategy {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "Strategy";
+    const WORDS: &'static [(&'static str, Self, &'static str)] =
+        &[("before", Self::Before, ""), ("after", Self::After, "")];
+}
+
+impl FieldType for Vec<Extends> {}
+
+#[cfg(feature = "schema")]
+super::spec::any_of! {
+    Extends, "Extends",
+    "A file that is brought along.",
+    [String: "Laid under this file.", ExtendsTable: "Laid under or over this file."]
+}
 
 /// Files that are read for one that was asked for. More is a pattern that catches a whole disk, or files that bring each other
 /// along again and again.
@@ -36,7 +72,7 @@ struct Walk<'a> {
 }
 
 /// An entry of `extends`.
-struct Extended {
+pub(super) struct Extends {
     pattern: String,
     place: Place,
     after: bool,
@@ -85,7 +121,7 @@ impl Walk<'_> {
     }
 
     /// The entries of `extends`. It stays in the document, which is checked as a whole later.
-    fn extends(&mut self, document: &Node) -> Vec<Extended> {
+    fn extends(&mut self, document: &Node) -> Vec<Extends> {
         let Value::Table(table) = &document.value else {
             return Vec::new();
         };
@@ -104,14 +140,13 @@ impl Walk<'_> {
         items.iter().filter_map(|item| self.entry(item)).collect()
     }
 
-    fn entry(&mut self, item: &Node) -> Option<Extended> {
+    fn entry(&mut self, item: &Node) -> Option<Extends> {
         let place = item.place.clone();
         match &item.value {
-            Value::String(path) => Some(Extended { pattern: path.clone(), place, after: false }),
+            Value::String(path) => Some(Extends { pattern: path.clone(), place, after: false }),
             Value::Table(_) => {
                 let mut reader = Reader::new("`extends`", item.clone(), self.problems)?;
-                let path = reader.string("path");
-                let after = reader.word("strategy", &[("before", false), ("after", true)]);
+                let ExtendsTable { path, strategy } = ExtendsTable::take(&mut reader);
                 if path.is_none() {
                     reader.problems.push(
                         Diagnostic::error("`extends` has an entry without `path`")
@@ -120,10 +155,10 @@ impl Walk<'_> {
                 }
                 reader.finish();
                 let path = path?;
-                Some(Extended {
+                Some(Extends {
                     pattern: path.value,
                     place: path.place,
-                    after: after.is_some_and(|after| after.value),
+                    after: strategy.is_some_and(|strategy| strategy.value == Strategy::After),
                 })
             }
             other => {
@@ -134,8 +169,8 @@ impl Walk<'_> {
         }
     }
 
-    fn extended(&mut self, source: &Source, extended: &Extended) {
-        let Extended { pattern, place, .. } = extended;
+    fn extended(&mut self, source: &Source, extended: &Extends) {
+        let Extends { pattern, place, .. } = extended;
         if !pattern.contains(['*', '?', '[']) {
             let path = join(source.folder(), pattern);
             match Source::file(&path) {

@@ -7,6 +7,7 @@ use super::{
     node::{Entry, Node, Table, Value},
     reader::{Reader, wrong_kind},
     source::Place,
+    spec::{FieldType, Loose, Shape, Table as _, Word, Words, table},
 };
 
 /// A tool's fan-out.
@@ -20,6 +21,38 @@ pub struct FanOut {
     pub place: Place,
 }
 
+table! {
+    pub(super) struct FanOutTable "FanOutTable" {
+        /// Whether it may.
+        enabled: bool,
+        /// What becomes of the operations that have not started when one has failed; `stop` needs a limit.
+        on_error: Word<OnError>,
+    }
+}
+
+impl Words for OnError {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "OnError";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("continue", Self::Continue, "They run."),
+        ("stop", Self::Stop, "They end at once, not run."),
+    ];
+}
+
+impl FieldType for FanOut {
+    const SHAPE: Shape = Loose::<FanOutTable>::SHAPE;
+}
+
+#[cfg(feature = "schema")]
+super::spec::any_of! {
+    FanOut, "FanOut",
+    "Whether one call may carry several sets of arguments, and what a failure among them means.",
+    [bool: "Whether it may.", FanOutTable: "With what a failure means."]
+}
+
+/// What `fan_out` takes, for messages.
+pub(super) const EXPECTED: &str = "true, false or a table { enabled, on_error }";
+
 impl FanOut {
     /// Reads `true`, `false` or `{ enabled, on_error }`.
     pub fn read(tool: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<Self> {
@@ -29,9 +62,8 @@ impl FanOut {
             Value::Bool(enabled) => Some(Self { enabled, on_error: OnError::default(), place }),
             Value::Table(_) => {
                 let mut reader = Reader::new(what, node, problems)?;
-                let enabled = reader.boolean("enabled").is_none_or(|enabled| enabled.value);
-                let on_error = reader
-                    .word("on_error", &[("continue", OnError::Continue), ("stop", OnError::Stop)]);
+                let FanOutTable { enabled, on_error } = FanOutTable::take(&mut reader);
+                let enabled = enabled.is_none_or(|enabled| enabled.value);
                 if let Some(moved) = reader.take("concurrency") {
                     let what = reader.what.trim_end_matches('`');
                     reader.problems.push(
@@ -51,12 +83,7 @@ impl FanOut {
                 Some(Self { enabled, on_error, place })
             }
             other => {
-                problems.push(wrong_kind(
-                    &what,
-                    "true, false or a table { enabled, on_error }",
-                    &other,
-                    &place,
-                ));
+                problems.push(wrong_kind(&what, EXPECTED, &other, &place));
                 None
             }
         }

@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use super::fields::{Children, children};
+use super::{
+    document::Document,
+    spec::{Children, Configured, FieldType as _, Fields, Shape},
+};
 
 /// A name of a key, and where it stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +19,7 @@ pub(super) struct Segment {
 
 /// The names that the layers so far have: a tool's name may have dots and underscores of its own.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub(super) struct KnownNames {
     /// Of tools.
     pub tools: BTreeSet<String>,
     /// Of plugins.
@@ -25,13 +28,21 @@ pub(super) struct Names {
     pub servers: BTreeSet<String>,
 }
 
-impl Names {
+impl KnownNames {
+    /// Those of what is configured under a path.
     fn under(&self, path: &[String]) -> Option<&BTreeSet<String>> {
-        match children(path) {
-            Children::Tools => Some(&self.tools),
-            Children::Plugins => Some(&self.plugins),
-            Children::Servers => Some(&self.servers),
+        match Document::SHAPE.at(path).children {
+            Children::Configured(what, _) => Some(self.of(what)),
             _ => None,
+        }
+    }
+
+    /// Those of one kind.
+    pub(super) fn of(&self, what: Configured) -> &BTreeSet<String> {
+        match what {
+            Configured::Tools => &self.tools,
+            Configured::Plugins => &self.plugins,
+            Configured::Servers => &self.servers,
         }
     }
 }
@@ -40,7 +51,7 @@ impl Names {
 const LONGEST: usize = 32;
 
 /// Splits a key at its dots. A name that has dots of its own is taken whole where a layer knows it, and in quotes.
-pub(super) fn dotted(key: &str, names: &Names) -> Result<Vec<Segment>, String> {
+pub(super) fn dotted(key: &str, names: &KnownNames) -> Result<Vec<Segment>, String> {
     let (mut segments, mut path, mut at) = (Vec::new(), Vec::new(), 0);
     loop {
         let rest = &key[at..];
@@ -76,31 +87,33 @@ pub(super) fn dotted(key: &str, names: &Names) -> Result<Vec<Segment>, String> {
     }
 }
 
-/// Splits a key at those of its underscores that separate names. Names are told by what is known where they stand; of a name with
+/// Splits a key at those of its underscores that separate names. KnownNames are told by what is known where they stand; of a name with
 /// other characters than an environment variable has, each is an underscore.
 ///
 /// None where it leads to what this project doesn't know: jp's other settings.
-pub(super) fn underscored(key: &str, names: &Names) -> Option<Vec<Segment>> {
+pub(super) fn underscored(key: &str, names: &KnownNames) -> Option<Vec<Segment>> {
     let (mut segments, mut path, mut at) = (Vec::<Segment>::new(), Vec::<String>::new(), 0);
     while at < key.len() {
         let rest = &key[at..];
         let starts = |folded: &str| {
             rest.strip_prefix(folded).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         };
-        let of_list = |list: &[&str]| {
-            let known = list.iter().filter(|name| starts(name)).max_by_key(|name| name.len())?;
-            Some(((*known).to_owned(), known.len()))
+        let of_fields = |fields: Fields| {
+            let known = fields.names().filter(|name| starts(name)).max_by_key(|name| name.len())?;
+            Some((known.to_owned(), known.len()))
         };
-        let (name, length) = match children(&path) {
-            Children::Named(list) => of_list(list)?,
-            Children::Open(list) => of_list(list).unwrap_or_else(|| (rest.to_owned(), rest.len())),
-            Children::Tools | Children::Plugins | Children::Servers => {
-                let known = names.under(&path).into_iter().flatten();
+        let (name, length) = match Document::SHAPE.at(&path).children {
+            Children::Named(fields) => of_fields(fields)?,
+            Children::Open(fields, _) => {
+                of_fields(fields).unwrap_or_else(|| (rest.to_owned(), rest.len()))
+            }
+            Children::Configured(what, each) => {
+                let known = names.of(what).iter();
                 let known =
                     known.map(|name| (name, folded(name))).filter(|(_, folded)| starts(folded));
                 match known.max_by_key(|(_, folded)| folded.len()) {
                     Some((name, folded)) => (name.clone(), folded.len()),
-                    None => unknown(rest, &path),
+                    None => unknown(rest, each),
                 }
             }
             Children::Unknown => return None,
@@ -119,16 +132,14 @@ fn folded(name: &str) -> String {
 }
 
 /// The name of a tool, plugin or server that no layer has: what stands before the first field that it may have.
-fn unknown(rest: &str, path: &[String]) -> (String, usize) {
-    let mut inside = path.to_vec();
-    inside.push(String::new());
-    let Children::Named(fields) = children(&inside) else {
+fn unknown(rest: &str, each: &Shape) -> (String, usize) {
+    let Children::Named(fields) = each.children else {
         return (rest.to_owned(), rest.len());
     };
     let places = rest.match_indices('_').map(|(at, _)| at).filter(|at| *at > 0);
     let field = |at: &usize| {
         let after = &rest[at + 1..];
-        fields.iter().any(|field| {
+        fields.names().any(|field| {
             after.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
         })
     };

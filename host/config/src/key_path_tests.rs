@@ -1,8 +1,8 @@
 use super::*;
 
-fn names() -> Names {
+fn names() -> KnownNames {
     let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Names {
+    KnownNames {
         tools: set(&["git", "git_add", "srv1.run", "srv1.run.fast", "Fs-Edit", "limit"]),
         plugins: set(&["my_delay"]),
         servers: set(&["git_hub"]),

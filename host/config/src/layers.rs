@@ -1,69 +1,25 @@
-//! Layers: the sources of configuration in their order, to be merged into one [`Config`] and to be asked which of them said what.
+//! Collects sources of configuration in their order, to be merged into one.
 
 use std::path::Path;
 
 use super::{
     assignment::{self, Assignment, PREFIX},
-    concurrency,
-    diagnostic::{ConfigError, Diagnostic, nearest},
+    config_dirs::{ConfigDirs, FileStatus, StandardFile},
+    diagnostic::Diagnostic,
     extends::read_with_extends,
-    fan_out, format,
-    key_path::Names,
-    load::Config,
-    node::{Entry, Merge, Node, Table, Value},
-    places::{Looked, Outcome, Places},
+    format,
+    key_path::KnownNames,
+    layer::Layer,
+    merge::{Part, find, lay},
+    node::{Entry, Node, Value},
     source::{Place, Source},
+    suggest::nearest,
 };
-
-/// A kind of source, in the order of their weight: a later one wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// The user's `config.toml`.
-    UserGlobal,
-    /// `.jp/config.toml` of the workspace.
-    Workspace,
-    /// `.jp.toml` of the current folder and those above it in the workspace.
-    Cwd,
-    /// The user's `config.toml` for the workspace.
-    UserWorkspace,
-    /// Variables `JP_CFG_*`.
-    Environment,
-    /// Files and folders that were named on the command line.
-    Config,
-    /// Single values, or files, given by `--cfg`.
-    CliCfg,
-}
-
-impl Layer {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::UserGlobal,
-        Self::Workspace,
-        Self::Cwd,
-        Self::UserWorkspace,
-        Self::Environment,
-        Self::Config,
-        Self::CliCfg,
-    ];
-
-    /// Its name, as jp calls it; `config` is this program's own.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UserGlobal => "user_global",
-            Self::Workspace => "workspace",
-            Self::Cwd => "cwd",
-            Self::UserWorkspace => "user_workspace",
-            Self::Environment => "environment",
-            Self::Config => "config",
-            Self::CliCfg => "cli_cfg",
-        }
-    }
-}
 
 /// Layers as they were read, not yet merged.
 ///
 /// They are laid one over the other in the order in which they are added; what is wrong is kept until
-/// [`build`](Self::build) says all of it.
+/// [`build`](Layers::build) says all of it.
 ///
 /// ```
 /// use jp_policy_config::{Layer, Layers, Source};
@@ -79,39 +35,34 @@ impl Layer {
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     pub(super) parts: Vec<Part>,
-    looked: Vec<Looked>,
+    searched: Vec<StandardFile>,
     problems: Vec<Diagnostic>,
 }
 
-/// One document or one value of a layer.
-#[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub layer: Layer,
-    pub root: Node,
-    /// Where it is a single value: the names that lead to it, and whether it is added to a list.
-    pub single: Option<(Vec<String>, bool)>,
-}
-
 impl Layers {
-    /// Adds what stands in jp's places.
-    pub fn places(&mut self, places: &Places) -> &mut Self {
+    /// Adds the files that jp reads without being asked to, in the order of their layers, with what they extend. None is read
+    /// after one that says `inherit = false`.
+    pub fn standard_files(&mut self, dirs: &ConfigDirs) -> &mut Self {
         let mut closed = false;
-        for mut looked in places.files() {
-            if looked.outcome == Outcome::Read && closed {
-                looked.outcome = Outcome::Closed;
+        for mut file in dirs.files() {
+            if file.status == FileStatus::Read && closed {
+                file.status = FileStatus::Closed;
             }
-            if looked.outcome == Outcome::Read {
-                match Source::file(&looked.path) {
-                    Ok(source) => closed = self.document(looked.layer, &source, closed),
+            if file.status == FileStatus::Read {
+                match Source::file(&file.path) {
+                    Ok(source) => closed = self.document(file.layer, &source, closed),
                     Err(problem) => self.problems.push(problem),
                 }
             }
-            self.looked.push(looked);
+            self.searched.push(file);
         }
         self
     }
 
-    /// Adds variables of the environment, those of them that set configuration.
+    /// Adds variables of the environment, by name and value, those of them that set configuration: `JP_CFG_` and the names of a key
+    /// with `_` between them, as in `JP_CFG_CONVERSATION_RELEASE_POLICY=delay`.
+    ///
+    /// A name of a tool, plugin or server is recognised if a layer that was added before has it.
     pub fn environment(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -122,7 +73,7 @@ impl Layers {
             return self;
         }
         variables.sort();
-        let names = self.names();
+        let names = self.known_names();
         for (name, value) in variables {
             let found = assignment::variable(&name, &value, &names, &mut self.problems);
             self.assignment(Layer::Environment, found, &names);
@@ -130,7 +81,7 @@ impl Layers {
         self
     }
 
-    /// Adds a file, or all files of a folder, and what they extend.
+    /// Adds a file, or all configuration files of a folder and the folders in it, with what they extend.
     pub fn path(&mut self, path: &Path) -> &mut Self {
         for source in Source::read(path, &mut self.problems) {
             self.document(Layer::Config, &source, false);
@@ -138,12 +89,12 @@ impl Layers {
         self
     }
 
-    /// Adds what `--cfg` takes: `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE`, a document as JSON, or the path of a file.
+    /// Adds what `--cfg` takes over all that was added before: `KEY=VALUE`, `KEY:=JSON`, `KEY+=VALUE`, a document as JSON, or the path of a file.
     pub fn cfg(&mut self, text: &str) -> &mut Self {
         let path = text.strip_prefix('@');
         let path = path.or_else(|| (!text.contains('=') && !text.starts_with('{')).then_some(text));
         let Some(path) = path.map(str::trim) else {
-            let names = self.names();
+            let names = self.known_names();
             let found = assignment::argument(text, &names, &mut self.problems);
             self.assignment(Layer::CliCfg, found, &names);
             return self;
@@ -176,7 +127,7 @@ impl Layers {
         self
     }
 
-    /// Adds these sections of a document that has others of its own.
+    /// Adds the sections `known` of a document that has others of its own, which are left out.
     pub fn sections(&mut self, layer: Layer, source: &Source, known: &[&str]) -> &mut Self {
         self.source(layer, source);
         if let Some(Part { root: Node { value: Value::Table(table), .. }, .. }) =
@@ -187,9 +138,9 @@ impl Layers {
         self
     }
 
-    /// The places that were looked into, in the order of their layers.
-    pub fn looked(&self) -> &[Looked] {
-        &self.looked
+    /// The files that [`standard_files`](Self::standard_files) looked for, in the order of their layers.
+    pub fn searched(&self) -> &[StandardFile] {
+        &self.searched
     }
 
     /// The sources that were read, in the order in which they are laid over each other.
@@ -197,7 +148,7 @@ impl Layers {
         self.parts.iter().map(|part| (part.layer, &part.root.place.source))
     }
 
-    /// What is wrong with the layers themselves; [`build`](Self::build) says that too.
+    /// What is wrong with the layers themselves; [`build`](Layers::build) returns that too.
     pub fn problems(&self) -> &[Diagnostic] {
         &self.problems
     }
@@ -207,14 +158,14 @@ impl Layers {
         self.parts.is_empty() && self.problems.is_empty()
     }
 
-    /// Merges and checks. The error has everything that is wrong, in all layers.
-    pub fn build(self) -> Result<Config, ConfigError> {
+    /// Lays all layers over each other; none if there are none. Comes with what is wrong so far.
+    pub(super) fn merge(self) -> (Option<Node>, Vec<Diagnostic>) {
         let Self { parts, mut problems, .. } = self;
         let mut merged: Option<Node> = None;
         for part in parts {
             lay(&mut merged, part, &mut problems);
         }
-        Config::of_tree(merged, problems)
+        (merged, problems)
     }
 
     /// Adds a file and what it extends; whether later places are closed by `inherit = false`.
@@ -231,7 +182,7 @@ impl Layers {
         closed
     }
 
-    fn assignment(&mut self, layer: Layer, found: Option<Assignment>, names: &Names) {
+    fn assignment(&mut self, layer: Layer, found: Option<Assignment>, names: &KnownNames) {
         let Some(Assignment { root, path, adds }) = found else {
             return;
         };
@@ -257,8 +208,8 @@ impl Layers {
     }
 
     /// The names that the layers have so far.
-    pub(super) fn names(&self) -> Names {
-        let mut names = Names::default();
+    pub(super) fn known_names(&self) -> KnownNames {
+        let mut names = KnownNames::default();
         for part in &self.parts {
             let table = |path: [&str; 2]| match &find(&part.root, &path)?.value {
                 Value::Table(table) => Some(table.keys().cloned()),
@@ -283,85 +234,6 @@ fn value_place(root: &Node, path: &[String]) -> Place {
         value = &entry.node.value;
     }
     place.clone()
-}
-
-/// The value at a path.
-pub(super) fn find<'a>(root: &'a Node, path: &[impl AsRef<str>]) -> Option<&'a Node> {
-    path.iter().try_fold(root, |node, name| match &node.value {
-        Value::Table(table) => table.get(name.as_ref()).map(|entry| &entry.node),
-        _ => None,
-    })
-}
-
-/// Lays a part over what there is.
-pub(super) fn lay(merged: &mut Option<Node>, mut part: Part, problems: &mut Vec<Diagnostic>) {
-    let removes = match &part.single {
-        Some((path, true)) => {
-            if let Some(base) = merged.as_ref().and_then(|root| find(root, path))
-                && let Some(node) = find_mut(&mut part.root, path)
-            {
-                add(base, node, path, problems);
-            }
-            true
-        }
-        Some(_) => true,
-        None => false,
-    };
-    match merged {
-        None if !removes => *merged = Some(part.root),
-        base => {
-            let empty =
-                || Node { value: Value::Table(Table::default()), place: part.root.place.clone() };
-            let base = base.get_or_insert_with(empty);
-            Merge { widen: &widen, removes }.lay(base, part.root, &mut Vec::new());
-        }
-    }
-}
-
-/// What is laid over a scalar that stands for a table starts from that table.
-pub(super) fn widen(path: &[String], base: &mut Node, later: &Node) {
-    if let [conversation, tools, tool, field] = path
-        && conversation == "conversation"
-        && tools == "tools"
-    {
-        match field.as_str() {
-            "concurrency" => concurrency::widen(tool, base, later),
-            "fan_out" => fan_out::widen(base, later),
-            _ => {}
-        }
-    }
-}
-
-/// Puts a list behind the one that is there; tables merge as they always do.
-fn add(base: &Node, later: &mut Node, path: &[String], problems: &mut Vec<Diagnostic>) {
-    match (&base.value, &mut later.value) {
-        (Value::Array(items), Value::Array(more)) => {
-            let mut all = items.clone();
-            all.append(more);
-            *more = all;
-        }
-        (Value::Table(_), Value::Table(_)) => {}
-        (there, more) => {
-            problems.push(
-                Diagnostic::error(format!(
-                    "`+=` adds to a list or a table, and `{}` is {} ({})",
-                    path.join(".").escape_debug(),
-                    there.quote(),
-                    there.kind()
-                ))
-                .at(&later.place, format!("can't add {} to it", more.kind()))
-                .at(&base.place, "what is there")
-                .help("`=` or `:=` replaces it"),
-            );
-        }
-    }
-}
-
-fn find_mut<'a>(root: &'a mut Node, path: &[String]) -> Option<&'a mut Node> {
-    path.iter().try_fold(root, |node, name| match &mut node.value {
-        Value::Table(table) => table.get_mut(name).map(|entry| &mut entry.node),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

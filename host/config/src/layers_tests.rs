@@ -3,6 +3,7 @@ use std::{fs, path::PathBuf};
 use jp_policy_core::terms::OnError;
 
 use super::*;
+use crate::ConfigError;
 
 /// Layers out of documents, the first one the lowest.
 fn stacked(documents: &[(&str, &str)]) -> Layers {
@@ -448,7 +449,7 @@ fn places_are_read_until_one_closes_them() {
         ("repo/sub/.jp.toml", "[conversation.tools.a.concurrency]\nlimit = 6\n"),
         ("data/workspace/repo-otvo8/config.toml", "[conversation.tools.a.concurrency]\nx = 'u'\n"),
     ]);
-    let places = Places {
+    let dirs = ConfigDirs {
         user_config: Some(root.path().join("user")),
         user_data: Some(root.path().join("data")),
         folder: root.path().join("repo/sub"),
@@ -456,9 +457,9 @@ fn places_are_read_until_one_closes_them() {
     };
     let build = || {
         let mut layers = Layers::default();
-        layers.places(&places);
-        let outcomes: Vec<(Layer, Outcome)> =
-            layers.looked().iter().map(|looked| (looked.layer, looked.outcome)).collect();
+        layers.standard_files(&dirs);
+        let outcomes: Vec<(Layer, FileStatus)> =
+            layers.searched().iter().map(|file| (file.layer, file.status)).collect();
         (shown(layers), outcomes)
     };
     assert_eq!(
@@ -466,10 +467,10 @@ fn places_are_read_until_one_closes_them() {
         (
             r#"{ key = "a", limit = 6, x = "u" }"#.to_owned(),
             vec![
-                (Layer::UserGlobal, Outcome::Read),
-                (Layer::Workspace, Outcome::Read),
-                (Layer::Cwd, Outcome::Read),
-                (Layer::UserWorkspace, Outcome::Read),
+                (Layer::UserGlobal, FileStatus::Read),
+                (Layer::Workspace, FileStatus::Read),
+                (Layer::Cwd, FileStatus::Read),
+                (Layer::UserWorkspace, FileStatus::Read),
             ]
         )
     );
@@ -481,9 +482,9 @@ fn places_are_read_until_one_closes_them() {
     assert_eq!(
         outcomes[1..],
         [
-            (Layer::Workspace, Outcome::Read),
-            (Layer::Cwd, Outcome::Closed),
-            (Layer::UserWorkspace, Outcome::Closed),
+            (Layer::Workspace, FileStatus::Read),
+            (Layer::Cwd, FileStatus::Closed),
+            (Layer::UserWorkspace, FileStatus::Closed),
         ]
     );
 }

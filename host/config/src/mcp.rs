@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use super::{
     diagnostic::Diagnostic,
-    node::{Node, Value},
+    node::{Entry, Node, Value},
     reader::{Reader, wrong_kind},
     source::{Located, Place},
+    spec::{FieldType, Fields, JsonScalar, Later, Shape, Table, Word, Words, table},
 };
 
 /// An MCP server of `providers.mcp`.
@@ -67,11 +68,15 @@ pub enum ChecksumAlgorithm {
 
 impl ChecksumAlgorithm {
     /// Its name in the configuration.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Sha256 => "sha256",
             Self::Sha1 => "sha1",
         }
+    }
+
+    fn of_name(name: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, ..)| *known == name).map(|(_, algorithm, _)| *algorithm)
     }
 
     fn digits(self) -> usize {
@@ -91,28 +96,123 @@ pub struct McpEndpoint {
     pub headers: BTreeMap<String, String>,
 }
 
+/// An MCP server as it is configured: its kind, what servers of either kind have, and what any server has.
+pub(super) struct ServerTable;
+
+table! {
+    struct KindTable "KindTable" {
+        r#type: Word<Kind>,
+    }
+}
+
+table! {
+    struct StdioTable "StdioTable" {
+        /// The program: a name to be found in `PATH`, or a path, relative to the workspace.
+        command: String,
+        /// The program's arguments.
+        args: Later<Vec<String>>,
+        /// The same as `args`.
+        arguments: Later<Vec<String>>,
+        /// What the program has in its environment beside what it inherits.
+        env: Later<BTreeMap<String, String>>,
+        /// Variables that it needs of the environment it inherits.
+        variables: Later<Vec<String>>,
+        /// The folder that it runs in, relative to the workspace.
+        cwd: Later<String>,
+        /// The digest that the program's file must have.
+        checksum: Later<McpChecksum>,
+    }
+}
+
+table! {
+    struct HttpTable "HttpTable" {
+        /// Where the server listens.
+        #[pattern = r"^https?://[^/\s][^\s]*$"]
+        url: String,
+        /// What every request has as headers.
+        headers: Later<BTreeMap<String, String>>,
+    }
+}
+
+table! {
+    struct CommonTable "CommonTable" {
+        /// How long it may take until it is ready, in seconds; 0: as long as it likes.
+        startup_timeout_secs: Later<u32>,
+        // Servers that are not needed are not started, so it makes no difference here.
+        "optional": JsonScalar,
+    }
+}
+
+impl ServerTable {
+    const FIELDS: Fields = Fields(&[
+        KindTable::FIELDS.0[0],
+        StdioTable::FIELDS.0[0],
+        HttpTable::FIELDS.0[0],
+        CommonTable::FIELDS.0[0],
+    ]);
+}
+
+impl FieldType for ServerTable {
+    const SHAPE: Shape = Shape::named(Self::FIELDS);
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ServerTable {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "McpServer".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let about = "An MCP server: a process with `command`, or one that listens at a `url`.";
+        super::spec::schema::table_schema(Self::FIELDS, &[about], generator)
+    }
+}
+
+table! {
+    struct ChecksumTable "McpChecksumTable" {
+        algorithm: Word<ChecksumAlgorithm>,
+        /// In hex.
+        value: Later<String>,
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Stdio,
     Http,
 }
 
-const KINDS: &[(&str, Kind)] = &[
-    ("stdio", Kind::Stdio),
-    ("http", Kind::Http),
-    ("streamable-http", Kind::Http),
-    ("streamable_http", Kind::Http),
-];
+impl Words for Kind {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "McpKind";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("stdio", Self::Stdio, "A process, by its standard input and output."),
+        ("http", Self::Http, "Streamable HTTP."),
+        ("streamable-http", Self::Http, "The same as `http`."),
+        ("streamable_http", Self::Http, "The same as `http`."),
+    ];
+}
 
-const ALGORITHMS: &[(&str, ChecksumAlgorithm)] =
-    &[("sha256", ChecksumAlgorithm::Sha256), ("sha1", ChecksumAlgorithm::Sha1)];
+impl Words for ChecksumAlgorithm {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "Algorithm";
+    const WORDS: &'static [(&'static str, Self, &'static str)] =
+        &[(Self::Sha256.name(), Self::Sha256, ""), (Self::Sha1.name(), Self::Sha1, "")];
+}
+
+impl FieldType for McpChecksum {
+    const SHAPE: Shape = Shape::named(ChecksumTable::FIELDS);
+}
+
+#[cfg(feature = "schema")]
+super::spec::any_of! {
+    McpChecksum, "McpChecksum",
+    "A digest, as `\"sha256:...\"` or as a table.",
+    [String, ChecksumTable]
+}
 
 /// How long a server may take to be ready: jp's default.
 const STARTUP: Duration = Duration::from_mins(1);
-
-/// What belongs to a server of the other kind, by kind.
-const OF_STDIO: &[&str] = &["command", "args", "arguments", "env", "variables", "cwd", "checksum"];
-const OF_HTTP: &[&str] = &["url", "headers"];
 
 /// Reads `providers.mcp`.
 pub(super) fn read_mcp(node: Node, problems: &mut Vec<Diagnostic>) -> BTreeMap<String, McpServer> {
@@ -133,22 +233,24 @@ fn read_server(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option
     let has_url = has(&node, "url");
     let mut reader = Reader::new(format!("MCP server `{}`", name.escape_debug()), node, problems)?;
     let before = reader.problems.len();
-    let kind = match reader.word("type", KINDS) {
+    let kind = match KindTable::take(&mut reader).r#type {
         Some(kind) => kind.value,
         None if reader.problems.len() > before => return None,
         None if has_url => Kind::Http,
         None => Kind::Stdio,
     };
-    // Servers that are not needed are not started, so it makes no difference here.
-    reader.ignore(&["optional"]);
-    let startup_timeout = read_timeout(&mut reader);
+    let common = CommonTable::take(&mut reader);
+    let startup_timeout = match common.startup_timeout_secs {
+        Some(entry) => read_timeout(&reader.what, &entry.node, reader.problems),
+        None => Some(STARTUP),
+    };
     let transport = match kind {
         Kind::Stdio => {
-            foreign(&mut reader, OF_HTTP, "type = \"http\"");
+            refuse_fields(&mut reader, HttpTable::FIELDS, "type = \"http\"");
             read_command(&mut reader, &place).map(McpTransport::Stdio)
         }
         Kind::Http => {
-            foreign(&mut reader, OF_STDIO, "type = \"stdio\"");
+            refuse_fields(&mut reader, StdioTable::FIELDS, "type = \"stdio\"");
             read_endpoint(&mut reader, &place).map(McpTransport::Http)
         }
     };
@@ -161,8 +263,8 @@ fn has(node: &Node, field: &str) -> bool {
 }
 
 /// Refuses fields that a server of the other kind has.
-fn foreign(reader: &mut Reader<'_>, fields: &[&'static str], kind: &str) {
-    for field in fields {
+fn refuse_fields(reader: &mut Reader<'_>, fields: Fields, kind: &str) {
+    for field in fields.names() {
         if let Some(entry) = reader.take(field) {
             let problem = Diagnostic::error(format!("{}: `{field}` needs `{kind}`", reader.what))
                 .at(&entry.name, "belongs to another kind of server");
@@ -171,11 +273,8 @@ fn foreign(reader: &mut Reader<'_>, fields: &[&'static str], kind: &str) {
     }
 }
 
-fn read_timeout(reader: &mut Reader<'_>) -> Option<Duration> {
-    let Some(entry) = reader.take("startup_timeout_secs") else {
-        return Some(STARTUP);
-    };
-    let seconds = match &entry.node.value {
+fn read_timeout(what: &str, node: &Node, problems: &mut Vec<Diagnostic>) -> Option<Duration> {
+    let seconds = match &node.value {
         Value::Integer(text) => text.parse::<u32>().ok(),
         _ => None,
     };
@@ -183,10 +282,9 @@ fn read_timeout(reader: &mut Reader<'_>) -> Option<Duration> {
         Some(0) => None,
         Some(seconds) => Some(Duration::from_secs(seconds.into())),
         None => {
-            let what = format!("{}: `startup_timeout_secs`", reader.what);
+            let what = format!("{what}: `startup_timeout_secs`");
             let expected = "a whole number of seconds (0: no limit)";
-            let problem = wrong_kind(&what, expected, &entry.node.value, &entry.node.place);
-            reader.problems.push(problem);
+            problems.push(wrong_kind(&what, expected, &node.value, &node.place));
             Some(STARTUP)
         }
     }
@@ -194,13 +292,15 @@ fn read_timeout(reader: &mut Reader<'_>) -> Option<Duration> {
 
 fn read_command(reader: &mut Reader<'_>, place: &Place) -> Option<McpCommand> {
     let before = reader.problems.len();
-    let command = reader.string("command");
+    let table = StdioTable::take(reader);
+    let command = table.command;
     let missing = command.is_none() && reader.problems.len() == before;
-    let args = strings_of(reader, &["args", "arguments"]);
-    let env = text_table(reader, "env");
-    let variables = strings_of(reader, &["variables"]);
-    let folder = reader.string("cwd").map(|folder| PathBuf::from(folder.value));
-    let checksum = read_checksum(reader);
+    let args = read_strings(reader, [("args", table.args), ("arguments", table.arguments)]);
+    let env = table.env.map(|entry| read_texts(reader, "env", entry)).unwrap_or_default();
+    let variables = read_strings(reader, [("variables", table.variables)]);
+    let folder = table.cwd.and_then(|entry| reader.as_string("cwd", entry));
+    let folder = folder.map(|folder| PathBuf::from(folder.value));
+    let checksum = table.checksum.and_then(|entry| read_checksum(reader, entry));
     if missing {
         let problem = Diagnostic::error(format!("{} has no `command`", reader.what))
             .at(place, "add `command = \"...\"`, or `type = \"http\"` with a `url`");
@@ -221,9 +321,9 @@ fn read_command(reader: &mut Reader<'_>, place: &Place) -> Option<McpCommand> {
 
 fn read_endpoint(reader: &mut Reader<'_>, place: &Place) -> Option<McpEndpoint> {
     let before = reader.problems.len();
-    let url = reader.string("url");
+    let HttpTable { url, headers } = HttpTable::take(reader);
     let missing = url.is_none() && reader.problems.len() == before;
-    let headers = text_table(reader, "headers");
+    let headers = headers.map(|entry| read_texts(reader, "headers", entry)).unwrap_or_default();
     for name in headers.keys().filter(|name| !is_token(name)) {
         let problem = Diagnostic::error(format!(
             "{}: `headers` has {name:?}, which is no name of a header",
@@ -266,13 +366,11 @@ fn is_token(name: &str) -> bool {
 }
 
 /// `"sha256:..."`, or jp's `{ algorithm, value }`.
-fn read_checksum(reader: &mut Reader<'_>) -> Option<McpChecksum> {
-    let entry = reader.take("checksum")?;
+fn read_checksum(reader: &mut Reader<'_>, entry: Entry) -> Option<McpChecksum> {
     let what = format!("{}: `checksum`", reader.what);
     let (algorithm, value) = match entry.node.value {
         Value::String(text) => match text.split_once(':') {
-            Some((word, digest)) if ALGORITHMS.iter().any(|(known, _)| *known == word) => {
-                let algorithm = ALGORITHMS.iter().find(|(known, _)| *known == word)?.1;
+            Some((word, digest)) if let Some(algorithm) = ChecksumAlgorithm::of_name(word) => {
                 (algorithm, Located { value: digest.to_owned(), place: entry.node.place })
             }
             _ => (ChecksumAlgorithm::default(), Located { value: text, place: entry.node.place }),
@@ -280,16 +378,18 @@ fn read_checksum(reader: &mut Reader<'_>) -> Option<McpChecksum> {
         Value::Table(_) => {
             let place = entry.node.place.clone();
             let mut table = Reader::new(what.as_str(), entry.node, reader.problems)?;
-            let algorithm = table.word("algorithm", ALGORITHMS).map(|word| word.value);
-            let before = table.problems.len();
-            let value = table.string("value");
-            if value.is_none() && table.problems.len() == before {
-                let problem = Diagnostic::error(format!("{what} has no `value`"))
-                    .at(&place, "add `value = \"...\"`, the digest in hex");
-                table.problems.push(problem);
-            }
+            let ChecksumTable { algorithm, value } = ChecksumTable::take(&mut table);
+            let value = match value {
+                Some(entry) => table.as_string("value", entry),
+                None => {
+                    let problem = Diagnostic::error(format!("{what} has no `value`"))
+                        .at(&place, "add `value = \"...\"`, the digest in hex");
+                    table.problems.push(problem);
+                    None
+                }
+            };
             table.finish();
-            (algorithm.unwrap_or_default(), value?)
+            (algorithm.map(|word| word.value).unwrap_or_default(), value?)
         }
         other => {
             let expected = "a table { algorithm, value } or \"sha256:...\"";
@@ -313,11 +413,14 @@ fn read_checksum(reader: &mut Reader<'_>) -> Option<McpChecksum> {
 }
 
 /// An array of strings that goes by one of these names.
-fn strings_of(reader: &mut Reader<'_>, names: &[&'static str]) -> Vec<String> {
+fn read_strings<const N: usize>(
+    reader: &mut Reader<'_>,
+    entries: [(&'static str, Option<Entry>); N],
+) -> Vec<String> {
     let mut found = Vec::new();
     let mut first: Option<&str> = None;
-    for name in names {
-        let Some(entry) = reader.take(name) else {
+    for (name, entry) in entries {
+        let Some(entry) = entry else {
             continue;
         };
         let what = format!("{}: `{name}`", reader.what);
@@ -346,10 +449,11 @@ fn strings_of(reader: &mut Reader<'_>, names: &[&'static str]) -> Vec<String> {
 }
 
 /// A table of strings.
-fn text_table(reader: &mut Reader<'_>, name: &'static str) -> BTreeMap<String, String> {
-    let Some(entry) = reader.take(name) else {
-        return BTreeMap::new();
-    };
+fn read_texts(
+    reader: &mut Reader<'_>,
+    name: &'static str,
+    entry: Entry,
+) -> BTreeMap<String, String> {
     let what = format!("{}: `{name}`", reader.what);
     let Some(table) = Reader::new(what.as_str(), entry.node, reader.problems) else {
         return BTreeMap::new();

@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// What kind of value it is, with its article.
+    /// What kind of value it is, with its article: "a string".
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -131,49 +131,4 @@ fn float(text: &str) -> Json {
 
 fn parse_float(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
-}
-
-/// What is special about laying one tree over another.
-pub struct Merge<'a> {
-    /// May change the base before the later value is laid over it; gets the names from the root to both.
-    pub widen: &'a dyn Fn(&[String], &mut Node, &Node),
-    /// Whether null takes away what stood there. Otherwise it says nothing, as in a file.
-    pub removes: bool,
-}
-
-impl Merge<'_> {
-    /// Lays `later` over `base`: tables merge entry by entry, of anything else the later one wins.
-    pub fn lay(&self, base: &mut Node, later: Node, path: &mut Vec<String>) {
-        (self.widen)(path, base, &later);
-        match (&mut base.value, later.value) {
-            (Value::Table(entries), Value::Table(later)) => {
-                for (name, entry) in later {
-                    self.lay_entry(entries, name, entry, path);
-                }
-            }
-            (_, Value::Null) => {}
-            (_, value) => *base = Node { value, place: later.place },
-        }
-    }
-
-    fn lay_entry(&self, entries: &mut Table, name: String, entry: Entry, path: &mut Vec<String>) {
-        if matches!(entry.node.value, Value::Null) && (self.removes || entries.contains_key(&name))
-        {
-            if self.removes {
-                entries.shift_remove(&name);
-            }
-            return;
-        }
-        match entries.get_mut(&name) {
-            Some(known) => {
-                path.push(name);
-                known.name = entry.name;
-                self.lay(&mut known.node, entry.node, path);
-                path.pop();
-            }
-            None => {
-                entries.insert(name, entry);
-            }
-        }
-    }
 }

@@ -2,10 +2,15 @@
 
 use jp_policy_guest::Problem;
 
-use super::{Config, Diagnostic, Place, node::Value};
+use super::{
+    concurrency::ConcurrencyTable, config::Config, diagnostic::Diagnostic, node::Value,
+    source::Place, spec::Table as _, suggest::nearest,
+};
 
 impl Config {
-    /// What `policy` refuses of this configuration, each problem with the places it comes from.
+    /// What the release policy of this name refuses of the configuration: an error for each problem, with the places it comes from.
+    ///
+    /// There is at least one error: a policy that refuses and gives no problem is reported as that.
     pub fn refused(&self, policy: &str, problems: &[Problem]) -> Vec<Diagnostic> {
         if problems.is_empty() {
             return vec![Diagnostic::error(format!(
@@ -55,7 +60,7 @@ impl Config {
             let place = entry.map_or(&concurrency.place, |(_, entry)| &entry.name);
             refused = refused.at(place, format!("tool `{}`", tool.name.escape_debug()));
         }
-        match field.and_then(|field| super::nearest(field, ["key", "limit"])) {
+        match field.and_then(|field| nearest(field, ConcurrencyTable::FIELDS.names())) {
             Some(known) => refused.help(format!("did you mean `{known}`?")),
             None => refused,
         }

@@ -1,15 +1,21 @@
 //! `conversation.release` and `plugins.wasm`: which policy releases the calls of a batch, and what it may cost.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap, marker::PhantomData, path::PathBuf, str::FromStr, time::Duration,
+};
 
 use jp_policy_core::policy::{Guard, OnFault, PluginLimits};
 use jp_policy_guest::Field;
 
 use super::{
-    diagnostic::{Diagnostic, nearest},
+    diagnostic::Diagnostic,
     node::{Node, Value},
     reader::{Reader, wrong_kind},
     source::Located,
+    spec::{
+        FieldType, Fields, InSchema, Later, Loose, ReadField, Shape, Table as _, Word, Words, table,
+    },
+    suggest::nearest,
 };
 
 /// How releases are decided.
@@ -54,6 +60,106 @@ pub enum PluginRun {
     Deny,
 }
 
+table! {
+    /// How releases are decided.
+    pub(super) struct ReleaseTable "Release" {
+        /// The plugin that decides, by its name under `plugins.wasm`; none: the embedded default.
+        policy: String,
+        /// What follows a fault of the policy.
+        on_fault: Word<OnFault>,
+        /// What the host checks of a decision.
+        guard: Word<Guard>,
+    }
+}
+
+table! {
+    /// A WebAssembly component.
+    pub(super) struct PluginTable "Plugin" {
+        /// The component, relative to this file.
+        path: String,
+        /// The digest that the file must have.
+        #[pattern = "^sha256:[0-9a-fA-F]{64}$"]
+        checksum: String,
+        /// Whether it may run.
+        run: Word<PluginRun>,
+        /// For the policy.
+        options: Later<Options>,
+        limits: Later<Loose<LimitsTable>>,
+    }
+}
+
+table! {
+    /// What a plugin may cost; what is not given keeps its default.
+    pub(super) struct LimitsTable "PluginLimits" {
+        /// Instructions for one question.
+        fuel: Count<u64>,
+        /// Instructions to start and to be configured, each.
+        start_fuel: Count<u64>,
+        /// Wall-clock time for one question, like "250ms".
+        time: Time,
+        /// Bytes of memory, like "64 MiB".
+        memory: Size<usize>,
+        /// Elements of all tables.
+        table: Count<usize>,
+        /// Core instances, memories and tables, each.
+        instances: Count<usize>,
+        /// Bytes of one answer.
+        answer: Size<usize>,
+        /// Bytes of the file.
+        file: Size<u64>,
+        /// Lines of log for one question.
+        log_lines: Count<u32, u32>,
+    }
+}
+
+impl Words for OnFault {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "OnFault";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (Self::Default.word(), Self::Default, "The default rules take the rest of the batch over."),
+        (
+            Self::Settle.word(),
+            Self::Settle,
+            "Parked calls are settled with an error that names the policy.",
+        ),
+    ];
+}
+
+impl Words for Guard {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "Guard";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            Self::Limit.word(),
+            Self::Limit,
+            "That no key has more executions in flight than its limit.",
+        ),
+        (
+            Self::Order.word(),
+            Self::Order,
+            "And that no earlier waiting call of the key is left behind.",
+        ),
+        (Self::Off.word(), Self::Off, "Nothing."),
+    ];
+}
+
+impl Words for PluginRun {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "PluginRun";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("ask", Self::Ask, "A person is asked."),
+        ("unattended", Self::Unattended, "It may."),
+        ("deny", Self::Deny, "It may not."),
+    ];
+}
+
+/// Options for a policy, by name.
+pub(super) struct Options;
+
+impl FieldType for Options {
+    const SHAPE: Shape = Shape::open(Fields::NONE, &Shape::SCALAR).of_scalars();
+}
+
 /// Reads `plugins.wasm`.
 pub(super) fn read_plugins(node: Node, problems: &mut Vec<Diagnostic>) -> BTreeMap<String, Plugin> {
     let Some(reader) = Reader::new("`plugins.wasm`", node, problems) else {
@@ -71,18 +177,7 @@ pub(super) fn read_plugins(node: Node, problems: &mut Vec<Diagnostic>) -> BTreeM
 fn read_plugin(name: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Option<Plugin> {
     let table = node.clone();
     let mut reader = Reader::new(format!("plugin `{}`", name.escape_debug()), node, problems)?;
-    let path = reader.string("path");
-    let checksum = reader.string("checksum");
-    let run = reader.word(
-        "run",
-        &[
-            ("ask", PluginRun::Ask),
-            ("unattended", PluginRun::Unattended),
-            ("deny", PluginRun::Deny),
-        ],
-    );
-    let options = reader.take("options");
-    let limits = reader.take("limits");
+    let PluginTable { path, checksum, run, options, limits } = PluginTable::take(&mut reader);
     let what = reader.what.clone();
     let problems = &mut *reader.problems;
     if let Some(checksum) = &checksum
@@ -147,48 +242,78 @@ fn read_limits(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Plugin
     let Some(mut reader) = Reader::new(format!("{what}: `limits`"), node, problems) else {
         return PluginLimits::default();
     };
-    let limits = PluginLimits {
-        fuel: limit(&mut reader, "fuel", COUNT, count),
-        start_fuel: limit(&mut reader, "start_fuel", COUNT, count),
-        time: limit(&mut reader, "time", "a duration like \"250ms\"", duration),
-        memory: limit(&mut reader, "memory", SIZE, size),
-        table: limit(&mut reader, "table", COUNT, count),
-        instances: limit(&mut reader, "instances", COUNT, count),
-        answer: limit(&mut reader, "answer", SIZE, size),
-        file: limit(&mut reader, "file", SIZE, size),
-        log_lines: limit(&mut reader, "log_lines", COUNT, count),
-    };
+    let table = LimitsTable::take(&mut reader);
     reader.finish();
-    limits
-}
-
-const COUNT: &str = "a whole number";
-const SIZE: &str = "a size like \"64 MiB\"";
-
-fn count<T: std::str::FromStr>(value: &Value) -> Option<T> {
-    match value {
-        Value::Integer(text) => text.parse().ok(),
-        _ => None,
+    PluginLimits {
+        fuel: table.fuel,
+        start_fuel: table.start_fuel,
+        time: table.time,
+        memory: table.memory,
+        table: table.table,
+        instances: table.instances,
+        answer: table.answer,
+        file: table.file,
+        log_lines: table.log_lines,
     }
 }
 
-fn size<T: TryFrom<u64>>(value: &Value) -> Option<T> {
-    let bytes = match value {
-        Value::Integer(text) => text.parse().ok()?,
-        Value::String(text) => text.parse::<bytesize::ByteSize>().ok()?.as_u64(),
-        _ => return None,
-    };
-    bytes.try_into().ok()
+/// A whole number, which the JSON Schema says is an `S`.
+pub(super) struct Count<T, S = u64>(PhantomData<(T, S)>);
+
+/// A number of bytes, or a text with a unit.
+pub(super) struct Size<T>(PhantomData<T>);
+
+/// A text with a unit of time.
+pub(super) struct Time;
+
+impl<T, S: InSchema> FieldType for Count<T, S> {
+    const SHAPE: Shape = Shape::SCALAR;
 }
 
-fn duration(value: &Value) -> Option<Duration> {
-    match value {
-        Value::String(text) => humantime::parse_duration(text).ok(),
-        _ => None,
+impl<T> FieldType for Size<T> {
+    const SHAPE: Shape = Shape::SCALAR;
+}
+
+impl FieldType for Time {}
+
+impl<T: FromStr, S: InSchema> ReadField for Count<T, S> {
+    type Value = T;
+
+    fn take(reader: &mut Reader<'_>, name: &'static str) -> Option<T> {
+        read_limit(reader, name, "a whole number", |value| match value {
+            Value::Integer(text) => text.parse().ok(),
+            _ => None,
+        })
     }
 }
 
-fn limit<T>(
+impl<T: TryFrom<u64>> ReadField for Size<T> {
+    type Value = T;
+
+    fn take(reader: &mut Reader<'_>, name: &'static str) -> Option<T> {
+        read_limit(reader, name, "a size like \"64 MiB\"", |value| {
+            let bytes = match value {
+                Value::Integer(text) => text.parse().ok()?,
+                Value::String(text) => text.parse::<bytesize::ByteSize>().ok()?.as_u64(),
+                _ => return None,
+            };
+            bytes.try_into().ok()
+        })
+    }
+}
+
+impl ReadField for Time {
+    type Value = Duration;
+
+    fn take(reader: &mut Reader<'_>, name: &'static str) -> Option<Duration> {
+        read_limit(reader, name, "a duration like \"250ms\"", |value| match value {
+            Value::String(text) => humantime::parse_duration(text).ok(),
+            _ => None,
+        })
+    }
+}
+
+fn read_limit<T>(
     reader: &mut Reader<'_>,
     name: &'static str,
     expected: &str,
@@ -203,6 +328,31 @@ fn limit<T>(
     value
 }
 
+#[cfg(feature = "schema")]
+mod in_schema {
+    //! What numbers, sizes and durations are in the JSON Schema.
+
+    use std::collections::BTreeMap;
+
+    use schemars::JsonSchema;
+    use serde_json::Value as Json;
+
+    use super::{Count, Options, Size, Time};
+    use crate::spec::{any_of, same_in_schema};
+
+    same_in_schema! {
+        Count<T, S> => S where [T, S: JsonSchema],
+        Options => BTreeMap<String, Json>,
+        Time => String,
+    }
+
+    any_of! {
+        Size<T> where [T], "Size",
+        "A number of bytes.",
+        [u64: "In bytes.", String: "With a unit, like \"64 MiB\"."]
+    }
+}
+
 /// Reads `conversation.release`, which names a plugin.
 pub(super) fn read_release(
     node: Node,
@@ -212,11 +362,7 @@ pub(super) fn read_release(
     let Some(mut reader) = Reader::new("`conversation.release`", node, problems) else {
         return Release::default();
     };
-    let name = reader.string("policy");
-    let on_faults = [OnFault::Default, OnFault::Settle].map(|value| (value.word(), value));
-    let on_fault = reader.word("on_fault", &on_faults);
-    let guards = [Guard::Limit, Guard::Order, Guard::Off].map(|value| (value.word(), value));
-    let guard = reader.word("guard", &guards);
+    let ReleaseTable { policy: name, on_fault, guard } = ReleaseTable::take(&mut reader);
     let policy = name.and_then(|name| {
         let plugin = plugins.get(&name.value);
         if plugin.is_none() {

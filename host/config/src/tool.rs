@@ -12,6 +12,7 @@ use super::{
     node::{Entry, Node, Value},
     reader::{Reader, wrong_kind},
     source::{Located, Place, Source},
+    spec::{FieldType, Fields, JsonScalar, Later, Loose, Shape, Table as _, Word, Words, table},
 };
 
 /// A tool, with the defaults of `conversation.tools.'*'` filled in.
@@ -89,19 +90,121 @@ pub struct ToolDefaults {
     cancellation_response: Option<String>,
 }
 
-const RUN_MODES: &[(&str, RunMode)] = &[
-    ("ask", RunMode::Ask),
-    ("unattended", RunMode::Unattended),
-    ("edit", RunMode::Edit),
-    ("skip", RunMode::Skip),
-];
+table! {
+    /// A tool.
+    pub(super) struct ToolTable "Tool" {
+        /// Where its executions come from: `local`, `local.<name>`, `mcp.<server>`, `mcp.<server>.<tool>`, `builtin` or
+        /// `builtin.<name>`.
+        #[pattern = r"^(local(\..*)?|builtin(\..*)?|mcp\..+)$"]
+        source: String,
+        /// What runs it, for a local tool.
+        command: Later<Command>,
+        /// How its calls are approved.
+        run: Word<RunMode>,
+        /// How its results are reviewed before they become the response.
+        result: Word<ResultMode>,
+        /// The response of a call that was cancelled.
+        cancellation_response: String,
+        /// How many of its executions may run at once, and with whom it shares that limit.
+        concurrency: Later<Concurrency>,
+        /// Whether one call may carry several sets of arguments.
+        fan_out: Later<FanOut>,
+        /// Its questions by id; one with an `answer` is not asked.
+        questions: Later<Questions>,
+        summary: String,
+        description: String,
+        parameters: Later<Json>,
+        options: Later<Options>,
+        "enable": JsonScalar,
+        "examples": Json,
+        "format": Json,
+        "style": Json,
+        "access": Json,
+    }
+}
 
-const RESULT_MODES: &[(&str, ResultMode)] = &[
-    ("unattended", ResultMode::Unattended),
-    ("ask", ResultMode::Ask),
-    ("edit", ResultMode::Edit),
-    ("skip", ResultMode::Skip),
-];
+table! {
+    /// What holds for every tool that says nothing else.
+    pub(super) struct DefaultsTable "Defaults" {
+        /// How calls are approved.
+        run: Word<RunMode>,
+        /// How results are reviewed before they become the response.
+        result: Word<ResultMode>,
+        /// The response of a call that was cancelled.
+        cancellation_response: String,
+        "enable": Json,
+        "format": Json,
+        "style": Json,
+        "access": Json,
+        "questions": Json,
+        "options": Json,
+    }
+}
+
+table! {
+    pub(super) struct CommandTable "CommandParts" {
+        /// The program, or, with `shell`, a line of shell.
+        program: String,
+        /// Its arguments.
+        args: Later<Vec<String>>,
+        /// Whether a shell runs it.
+        shell: bool,
+    }
+}
+
+impl FieldType for Command {
+    const SHAPE: Shape = Loose::<CommandTable>::SHAPE;
+}
+
+#[cfg(feature = "schema")]
+super::spec::any_of! {
+    Command, "Command",
+    "What runs a local tool.",
+    [
+        String: "A line that is split into words as a shell would; each word is a template.",
+        CommandTable: "Program and arguments, each a template.",
+    ]
+}
+
+/// The questions of a tool, by id.
+pub(super) struct Questions;
+
+impl FieldType for Questions {}
+
+/// What a tool gives to the template of its command.
+pub(super) struct Options;
+
+impl FieldType for Options {
+    const SHAPE: Shape = Shape::open(Fields::NONE, &Shape::SCALAR).of_scalars();
+}
+
+#[cfg(feature = "schema")]
+super::spec::same_in_schema! {
+    Questions => BTreeMap<String, Json>,
+    Options => Json,
+}
+
+impl Words for RunMode {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "Run";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("ask", Self::Ask, "A person is asked."),
+        ("unattended", Self::Unattended, "Nobody is."),
+        ("edit", Self::Edit, "A person may edit the arguments."),
+        ("skip", Self::Skip, "It is not run."),
+    ];
+}
+
+impl Words for ResultMode {
+    #[cfg(feature = "schema")]
+    const NAME: &'static str = "Result";
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("unattended", Self::Unattended, "It is delivered."),
+        ("ask", Self::Ask, "A person is asked whether it is."),
+        ("edit", Self::Edit, "A person may edit it."),
+        ("skip", Self::Skip, "It is not delivered."),
+    ];
+}
 
 /// Said of a call that was cancelled, where the configuration has no words of its own.
 const CANCELLED: &str = "The tool call was cancelled.";
@@ -112,9 +215,7 @@ impl ToolDefaults {
         let Some(mut reader) = Reader::new("`conversation.tools.'*'`", node, problems) else {
             return Self::default();
         };
-        let run = reader.word("run", RUN_MODES).map(|run| run.value);
-        let result = reader.word("result", RESULT_MODES).map(|result| result.value);
-        let cancellation_response = reader.string("cancellation_response").map(|text| text.value);
+        let table = DefaultsTable::take(&mut reader);
         for (field, help) in [
             ("concurrency", "set it for each tool; tools that share a limit name the same key"),
             ("fan_out", "set it for each tool"),
@@ -127,9 +228,12 @@ impl ToolDefaults {
                 );
             }
         }
-        reader.ignore(&["enable", "format", "style", "access", "questions", "options"]);
         reader.finish();
-        Self { run, result, cancellation_response }
+        Self {
+            run: table.run.map(|run| run.value),
+            result: table.result.map(|result| result.value),
+            cancellation_response: table.cancellation_response.map(|text| text.value),
+        }
     }
 }
 
@@ -160,27 +264,15 @@ impl Tool {
         let Entry { name: named, node } = entry;
         let place = node.place.clone();
         let mut reader = Reader::new(format!("tool `{}`", name.escape_debug()), node, problems)?;
-        let source = reader.string("source");
-        let command = reader.take("command");
-        let run = reader.word("run", RUN_MODES);
-        let result = reader.word("result", RESULT_MODES);
-        let cancelled = reader.string("cancellation_response");
-        let concurrency = reader.take("concurrency");
-        let fan_out = reader.take("fan_out");
-        let questions = reader.take("questions");
-        let options = reader.take("options");
-        let parameters = reader.take("parameters");
-        let summary = reader.string("summary");
-        let description = reader.string("description");
-        reader.ignore(&["enable", "examples", "format", "style", "access"]);
+        let table = ToolTable::take(&mut reader);
 
         let (what, problems) = (&reader.what, &mut *reader.problems);
         let before = problems.len();
-        let source = match source {
+        let source = match table.source {
             Some(text) => read_source(what, &text, problems),
             None => Some(ToolSource::Local(None)),
         };
-        let command = command.and_then(|entry| read_command(what, entry.node, problems));
+        let command = table.command.and_then(|entry| read_command(what, entry.node, problems));
         if matches!(source, Some(ToolSource::Local(_)))
             && command.is_none()
             && problems.len() == before
@@ -196,24 +288,27 @@ impl Tool {
             place: named,
             source: source.unwrap_or(ToolSource::Local(None)),
             command,
-            run: run.map(|run| run.value).or(defaults.run).unwrap_or_default(),
-            result: result.map(|result| result.value).or(defaults.result).unwrap_or_default(),
-            cancellation_response: cancelled
+            run: table.run.map(|run| run.value).or(defaults.run).unwrap_or_default(),
+            result: table.result.map(|result| result.value).or(defaults.result).unwrap_or_default(),
+            cancellation_response: table
+                .cancellation_response
                 .map(|text| text.value)
                 .or_else(|| defaults.cancellation_response.clone())
                 .unwrap_or_else(|| CANCELLED.to_owned()),
-            unbounded_on_purpose: concurrency.is_some(),
-            concurrency: concurrency
+            unbounded_on_purpose: table.concurrency.is_some(),
+            concurrency: table
+                .concurrency
                 .and_then(|entry| Concurrency::read(name, entry.node, problems)),
-            fan_out: fan_out.and_then(|entry| FanOut::read(name, entry.node, problems)),
-            answers: questions
+            fan_out: table.fan_out.and_then(|entry| FanOut::read(name, entry.node, problems)),
+            answers: table
+                .questions
                 .map(|entry| read_answers(what, entry.node, problems))
                 .unwrap_or_default(),
-            options: options.map_or(Json::Object(serde_json::Map::default()), |entry| {
+            options: table.options.map_or(Json::Object(serde_json::Map::default()), |entry| {
                 entry.node.value.into_json()
             }),
-            parameters: parameters.map_or(Json::Null, |entry| entry.node.value.into_json()),
-            summary: summary.or(description).map(|text| text.value),
+            parameters: table.parameters.map_or(Json::Null, |entry| entry.node.value.into_json()),
+            summary: table.summary.or(table.description).map(|text| text.value),
             origin: place.source.clone(),
         };
         reader.finish();
@@ -259,9 +354,8 @@ fn read_command(what: &str, node: Node, problems: &mut Vec<Diagnostic>) -> Optio
         Value::String(line) => Some(Command::Line(line)),
         Value::Table(_) => {
             let mut reader = Reader::new(what, node, problems)?;
-            let program = reader.string("program");
-            let shell = reader.boolean("shell").is_some_and(|shell| shell.value);
-            let args = reader.take("args");
+            let CommandTable { program, args, shell } = CommandTable::take(&mut reader);
+            let shell = shell.is_some_and(|shell| shell.value);
             let (what, problems) = (&reader.what, &mut *reader.problems);
             let args = args.map(|entry| read_args(what, entry.node, problems)).unwrap_or_default();
             reader.finish();

@@ -15,7 +15,6 @@ mod replay;
 mod scenario;
 mod simulate;
 pub mod suite;
-mod toml;
 mod verdict;
 mod write;
 

@@ -5,7 +5,10 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use jp_policy_config::{Config, ConfigError, Source};
+use jp_policy_config::{
+    Config, ConfigError, Source,
+    toml_literal::{inline_table, json, key, quoted},
+};
 use jp_policy_core::{
     batch::{CallId, End, Instant},
     record::{CallRecord, FanOutHeader, Header, Record, Run},
@@ -15,10 +18,7 @@ use jp_policy_guest::ToolIndex;
 use jp_policy_report::text::duration;
 use serde_json::Value as Json;
 
-use super::{
-    scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent},
-    toml::{json, key, quoted, table_of},
-};
+use super::scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 
 /// The configuration that a record was made under, as far as it decides about releases. The policy's file is its plugin, where the
 /// record names one; it is not looked at.
@@ -30,7 +30,7 @@ pub fn recorded_config(header: &Header) -> Result<Config, ConfigError> {
             let own = [("key", quoted(&known.name)), ("limit", known.limit.to_string())];
             let further = known.fields.iter().filter(|(_, value)| !value.is_null());
             let further = further.map(|(name, value)| (name.as_str(), json(value)));
-            let _ = writeln!(out, "concurrency = {}", table_of(own.into_iter().chain(further)));
+            let _ = writeln!(out, "concurrency = {}", inline_table(own.into_iter().chain(further)));
         }
         match tool.fan_out {
             Some(FanOutHeader::Continue) => out.push_str("fan_out = true\n"),

@@ -2,17 +2,18 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use jp_policy_config::{Concurrency, Config, ConfigError, FanOut, Plugin, PluginRun, node::Value};
+use jp_policy_config::{
+    Concurrency, Config, ConfigError, FanOut, Plugin, PluginRun,
+    node::Value,
+    toml_literal::{array, inline_table, json, key, quoted, value},
+};
 use jp_policy_core::{
     batch::Instant,
     policy::{Guard, OnFault},
     terms::OnError,
 };
 
-use super::{
-    scenario::{Behaviour, CallSpec, Expect, PersonEvent, Scenario, ScenarioEvent},
-    toml::{array, json, key, quoted, table_of, value},
-};
+use super::scenario::{Behaviour, CallSpec, Expect, PersonEvent, Scenario, ScenarioEvent};
 
 impl Scenario {
     /// The text of a file that reads as this scenario. Of the configuration it has what decides about releases: the tools with
@@ -110,7 +111,7 @@ fn concurrency_toml(concurrency: &Concurrency) -> String {
     let own = [("key", quoted(&concurrency.key)), ("limit", concurrency.limit.to_string())];
     let further = concurrency.fields.iter();
     let further = further.map(|(name, entry)| (name.as_str(), value(&entry.node.value)));
-    table_of(own.into_iter().chain(further))
+    inline_table(own.into_iter().chain(further))
 }
 
 fn fan_out_toml(fan_out: &FanOut) -> String {
@@ -193,7 +194,7 @@ fn write_call(out: &mut String, first: &str, calls: &[CallSpec]) {
         let _ = writeln!(out, "does = {}", does(&call.runs));
     } else {
         let operations = calls.iter().map(|call| (call.label.as_str(), does(&call.runs)));
-        let _ = writeln!(out, "operations = {}", table_of(operations));
+        let _ = writeln!(out, "operations = {}", inline_table(operations));
     }
     let lists = [
         ("answered", &call.answered),
@@ -253,7 +254,7 @@ fn write_expect(out: &mut String, expect: &Expect) {
     }
     if !expect.peaks.is_empty() {
         let peaks = expect.peaks.iter().map(|(key, peak)| (key.as_str(), peak.to_string()));
-        let _ = writeln!(out, "peaks = {}", table_of(peaks));
+        let _ = writeln!(out, "peaks = {}", inline_table(peaks));
     }
     let lists =
         [("faults", &expect.faults), ("errors", &expect.errors), ("warnings", &expect.warnings)];

@@ -309,7 +309,7 @@ proptest! {
         restart in prop::option::of(time_()),
         faults in prop::option::of(prop::collection::vec(text(), 0..3)),
     ) {
-        let concurrency = table_of([("key", quoted(&key)), ("limit", "2".to_owned()), (field.as_str(), quoted(&title))]
+        let concurrency = inline_table([("key", quoted(&key)), ("limit", "2".to_owned()), (field.as_str(), quoted(&title))]
             .into_iter()
             .filter(|(name, value)| *name != field || *value == quoted(&title) && !["key", "limit"].contains(name)));
         // A key is no place for control characters.

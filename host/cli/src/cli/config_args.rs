@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use jp_policy_config::{Config, Layers, Outcome, Places};
+use jp_policy_config::{Config, ConfigDirs, FileStatus, Layers};
 
 use super::diagnostics::shown;
 
@@ -26,8 +26,8 @@ impl ConfigArgs {
     pub(super) fn layers(&self) -> Result<Layers> {
         let mut layers = Layers::default();
         if !self.no_config {
-            let places = Places::of_process().context("failed to find the current folder")?;
-            layers.places(&places);
+            let dirs = ConfigDirs::of_process().context("failed to find the current folder")?;
+            layers.standard_files(&dirs);
             // What is no text sets nothing that is one.
             let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
                 Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -41,9 +41,9 @@ impl ConfigArgs {
             layers.cfg(value);
         }
         if layers.is_empty() {
-            let looked = layers.looked().iter();
+            let looked = layers.searched().iter();
             let missing: Vec<String> = looked
-                .filter(|looked| looked.outcome == Outcome::Missing)
+                .filter(|looked| looked.status == FileStatus::Missing)
                 .map(|looked| format!("\n  {}", shown(&looked.path)))
                 .collect();
             let places = match missing.as_slice() {

@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::{Map, Value as Json};
 
+use crate::concurrency::{DEFAULT_LIMIT, EXPECTED, EXPECTED_LIMIT, wrong_key};
+
 /// How many executions of a tool may run at once, and with whom it shares that limit: one layer of it, or all of them merged.
 ///
 /// ```
@@ -175,11 +177,11 @@ impl PartialConcurrencyConfig {
             Self::Table(table) => table,
         };
         let key = key.ok_or(ConcurrencyError::NoKey)?;
-        if key.chars().all(char::is_whitespace) || key.chars().any(char::is_control) {
+        if wrong_key(&key).is_some() {
             return Err(ConcurrencyError::Key(key));
         }
         fields.retain(|_, value| !value.is_null());
-        let limit = limit.unwrap_or(1);
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         Ok(ConcurrencyConfig::Shared(SharedConcurrency { key, limit, fields }))
     }
 }
@@ -191,8 +193,6 @@ impl TryFrom<PartialConcurrencyConfig> for ConcurrencyConfig {
         partial.finish()
     }
 }
-
-const EXPECTED_LIMIT: &str = "a whole number from 0 to 4294967295";
 
 /// A limit: what is no number of 32 bits is refused, and never cut to one.
 #[derive(Debug, Clone, Copy)]
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for PartialConcurrencyConfig {
             type Value = PartialConcurrencyConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a limit (0 for none) or a table { key, limit }")
+                f.write_str(EXPECTED)
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {

@@ -8,6 +8,8 @@ use serde::{
     de::{self, MapAccess, Visitor},
 };
 
+use crate::fan_out::EXPECTED;
+
 /// Whether one call of a tool may carry several sets of arguments: one layer of it, or all of them merged.
 ///
 /// How many of its operations run at once is the tool's concurrency.
@@ -127,7 +129,7 @@ impl<'de> Deserialize<'de> for PartialFanOutConfig {
             type Value = PartialFanOutConfig;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("true, false or a table { enabled, on_error }")
+                f.write_str(EXPECTED)
             }
 
             fn visit_bool<E: de::Error>(self, enabled: bool) -> Result<Self::Value, E> {

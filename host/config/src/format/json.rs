@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 
-use super::{DEEPEST, invalid, twice};
+use super::syntax::{DEEPEST, invalid, set_twice};
 use crate::{
     diagnostic::Diagnostic,
     node::{Entry, Node, Table, Value},
@@ -95,7 +95,7 @@ impl Converter<'_> {
             let (name, place) = (property.name.into_string(), self.place(range));
             if let Some(first) = table.get(&name) {
                 let first: &Entry = first;
-                self.problems.push(twice("JSON", &name, &first.name, &place));
+                self.problems.push(set_twice("JSON", &name, &first.name, &place));
                 continue;
             }
             let node = self.convert(property.value, depth + 1);

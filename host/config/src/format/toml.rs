@@ -7,14 +7,16 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::invalid;
+use super::syntax::invalid;
 use crate::{
     diagnostic::Diagnostic,
     node::{Entry, Node, Table, Value},
     source::{Located, Place, Source},
 };
 
-/// Parses a TOML document; what is wrong with it, all of it, goes to `problems`.
+/// Parses a TOML document, whatever its extension says.
+///
+/// What is wrong with it, all of it, goes to `problems`; what could be read is returned.
 pub fn parse_toml(source: &Source, problems: &mut Vec<Diagnostic>) -> Node {
     let (table, errors) = DeTable::parse_recoverable(source.text());
     for error in errors {

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
-use super::{DEEPEST, invalid, twice};
+use super::syntax::{DEEPEST, invalid, set_twice};
 use crate::{
     diagnostic::Diagnostic,
     node::{Entry, Node, Table, Value},
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
             };
             if let Some(first) = table.get(&text) {
                 let first: &Entry = first;
-                return Err(twice("YAML", &text, &first.name, &name.place));
+                return Err(set_twice("YAML", &text, &first.name, &name.place));
             }
             table.insert(text, Entry { name: name.place, node });
         }

@@ -18,7 +18,7 @@ pub enum OnFault {
 
 impl OnFault {
     /// What stands for it in a configuration.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::Settle => "settle",

@@ -21,7 +21,7 @@ pub enum Guard {
 
 impl Guard {
     /// What stands for it in a configuration.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::Limit => "limit",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     batch::{Carried, End, Instant},
-    policy::{Arguments, PolicyFactory as _, Native, OnFault},
+    policy::{Arguments, Native, OnFault, PolicyFactory as _},
     record::RecordFile,
     scheduler::{Options, Scheduler},
 };

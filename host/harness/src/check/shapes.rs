@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
-use jp_policy_config::{Config, ConfigError, Source, node::Entry};
+use jp_policy_config::{
+    Config, ConfigError, Source,
+    node::Entry,
+    toml_literal::{key as bare, quoted, value},
+};
 
 use super::plan::Plan;
-use crate::toml::{key as bare, quoted, value};
 
 /// A kind of batch.
 #[derive(Debug, Clone, PartialEq, Eq)]

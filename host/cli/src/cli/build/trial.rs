@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use jp_policy_core::text::clean_path;
 use jp_policy_harness::{
     Parameters,
     check::{CheckProgress, Plan, Report},
@@ -15,23 +16,24 @@ use jp_policy_harness::{
 };
 use jp_policy_wasm::{Budget, Component, Engine};
 
-use super::{
-    super::{check, policy},
-    report,
+use super::super::{check, policy};
+use crate::build::{
+    Artifact, Project,
+    layout::{REFUTED, SCENARIOS},
 };
-use crate::build::{Built, Project};
 
-/// When the search ends. A minute would be over what it takes to write a policy in an interpreted language, where decisions are slow.
-const TIME: Duration = Duration::from_secs(15);
+/// How long the search may take. Decisions of interpreted policies are slow, and whoever writes one waits for it.
+const CHECK_TIME: Duration = Duration::from_secs(15);
 
-/// What came of it.
+/// How a policy did.
 pub(super) struct Trial {
-    /// Its scenarios; none if the folder has none.
+    /// Its scenarios; empty if the folder has none.
     pub(super) scenarios: Vec<TestResult>,
     pub(super) report: Report,
     pub(super) progress: Arc<CheckProgress>,
+    /// How long the check took.
     pub(super) took: Duration,
-    /// Where the batch stands that refutes it, if one does.
+    /// The file of the batch that refutes it, written if one does.
     pub(super) refuted: PathBuf,
 }
 
@@ -41,33 +43,33 @@ impl Trial {
     }
 }
 
-/// The component, if the host takes it.
-pub(super) fn load(engine: &Engine, built: &Built) -> Result<Component> {
-    let shown = report::file_name(built);
-    policy::patient(&policy::compiling(&built.path), || {
-        Ok(Component::from_bytes(engine, &shown, &built.bytes, Budget::default())?)
+/// Compiles the component; fails if the host does not take it.
+pub(super) fn load(engine: &Engine, artifact: &Artifact) -> Result<Component> {
+    let name = clean_path(artifact.file_name());
+    policy::patient(&policy::compiling(&artifact.path), || {
+        Ok(Component::from_bytes(engine, &name, &artifact.bytes, Budget::default())?)
     })
 }
 
-/// Tries it out. A batch that refutes it is written into the policy's folder.
+/// Runs the policy's scenarios and the quick check. A batch that refutes it is written into the policy's folder.
 pub(super) fn run(
     project: &Project,
-    built: &Built,
+    artifact: &Artifact,
     component: &Component,
     parameters: &Parameters,
 ) -> Result<Trial> {
-    let folder = project.folder.join("scenarios");
+    let folder = project.folder.join(SCENARIOS);
     let files = if folder.is_dir() { suite::find(&[folder])? } else { Vec::new() };
     let scenarios =
         suite::judge_all(&suite::load(&files), |_, _| Ok(component), |_| ControlFlow::Continue(()));
-    let path = built.path.canonicalize().unwrap_or_else(|_| built.path.clone());
+    let path = artifact.path.canonicalize().unwrap_or_else(|_| artifact.path.clone());
     let plan = Plan { parameters: parameters.clone(), path: Some(path), ..Plan::quick() };
     let progress = Arc::new(CheckProgress::default());
     let start = Instant::now();
-    let report = check::watched(component, &plan, &progress, TIME)
+    let report = check::watched(component, &plan, &progress, CHECK_TIME)
         .context("failed to check it (--fields and --options give it what it takes)")?;
     let took = start.elapsed();
-    let refuted = project.folder.join(report::REFUTED);
+    let refuted = project.folder.join(REFUTED);
     if let Some(refutation) = &report.refutation {
         std::fs::write(&refuted, refutation.scenario.to_toml()?)
             .with_context(|| format!("failed to write `{}`", refuted.display()))?;

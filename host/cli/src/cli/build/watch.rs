@@ -21,39 +21,37 @@ use notify::{RecursiveMode, Watcher};
 
 use super::{
     super::{Exit, diagnostics, interrupt, say},
-    report, trial,
+    print, trial,
 };
-use crate::build::{Built, Options, Project, build, holds_source};
+use crate::build::{
+    Artifact, Options, Project, build,
+    layout::{may_hold_source, output_files},
+};
 
-/// An editor saves in several steps, and a checkout writes many files: what comes this close together is one change.
-const QUIET: Duration = Duration::from_millis(100);
+/// How long no event may come until a change is over: an editor saves in several steps, and a checkout writes many files.
+const SETTLE_TIME: Duration = Duration::from_millis(100);
 
-/// Never ends by itself.
+/// Builds and tries out, until the program is interrupted.
 pub(super) fn run(
     engine: &Engine,
     projects: &[Project],
     options: &Options,
-    tried: Option<&Parameters>,
+    parameters: Option<&Parameters>,
 ) -> Result<Exit> {
     // Nothing is lost by ending at once: a file is written whole or in the next round.
     interrupt::listen(|| std::process::exit(interrupt::INTERRUPTED), || {});
-    let (happened, events) = channel();
+    let (sender, events) = channel();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // Reading is what the watch does itself.
+        // The watch itself reads the files.
         if event.is_ok_and(|event| event.kind.is_access()) {
             return;
         }
         // Nobody listens any more once the program ends.
-        let _ = happened.send(());
+        let _ = sender.send(());
     });
     let mut watcher = watcher.context("failed to watch files")?;
-    let outputs: BTreeSet<String> = projects
-        .iter()
-        .flat_map(|project| {
-            ["wasm", "built.toml"].map(|extension| format!("{}.{extension}", project.name))
-        })
-        .chain([report::REFUTED.to_owned()])
-        .collect();
+    let outputs: BTreeSet<String> =
+        projects.iter().flat_map(|project| output_files(&project.name)).collect();
     let mut folders: BTreeSet<PathBuf> =
         projects.iter().map(|project| project.folder.clone()).collect();
     let mut known = BTreeSet::new();
@@ -61,10 +59,10 @@ pub(super) fn run(
         let mut seen = Source::read(&folders, &outputs);
         let start = Instant::now();
         match build(projects, options) {
-            Ok(all) => {
-                folders.extend(all.iter().flat_map(|built| built.sources.iter().cloned()));
-                for (project, built) in projects.iter().zip(&all) {
-                    if let Err(error) = round(engine, project, built, tried, start) {
+            Ok(artifacts) => {
+                folders.extend(artifacts.iter().flat_map(|it| it.sources.iter().cloned()));
+                for (project, artifact) in projects.iter().zip(&artifacts) {
+                    if let Err(error) = round(engine, project, artifact, parameters, start) {
                         diagnostics::print_error(&error);
                     }
                 }
@@ -77,34 +75,34 @@ pub(super) fn run(
     }
 }
 
-/// What is said of one policy in one round: a line if all is well.
+/// Writes and tries out one policy, and prints a line of it, with what failed before that.
 fn round(
     engine: &Engine,
     project: &Project,
-    built: &Built,
-    tried: Option<&Parameters>,
+    artifact: &Artifact,
+    parameters: Option<&Parameters>,
     start: Instant,
 ) -> Result<()> {
-    let component = tried.map(|_| trial::load(engine, built)).transpose()?;
-    built.write()?;
-    let mut line = format!("built {}, {} bytes", clean_path(&built.path), built.bytes.len());
-    if let (Some(extras), Some(component)) = (tried, &component) {
-        let trial = trial::run(project, built, component, extras)?;
-        report::print_failures(&trial)?;
-        line += &format!("; scenarios: {}", report::scenarios(&trial));
+    let component = parameters.map(|_| trial::load(engine, artifact)).transpose()?;
+    artifact.write()?;
+    let mut line = format!("built {}, {} bytes", clean_path(&artifact.path), artifact.bytes.len());
+    if let (Some(parameters), Some(component)) = (parameters, &component) {
+        let trial = trial::run(project, artifact, component, parameters)?;
+        print::failures(&trial)?;
+        line += &format!("; scenarios: {}", print::scenarios_result(&trial));
         line += match &trial.report.refutation {
             Some(_) => "; check: ",
             None => "; check: holds",
         };
         if trial.report.refutation.is_some() {
-            line += &report::checked(&trial);
+            line += &print::check_result(&trial);
         }
     }
     let took = duration(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
     Ok(writeln!(anstream::stdout().lock(), "{line} ({took})")?)
 }
 
-/// Waits until the source is another one.
+/// Waits until the source differs from `seen`.
 fn wait(
     watcher: &mut impl Watcher,
     known: &mut BTreeSet<PathBuf>,
@@ -127,15 +125,15 @@ fn wait(
             return Ok(());
         }
         events.recv().context("failed to watch files: nothing watches them any more")?;
-        while events.recv_timeout(QUIET).is_ok() {}
+        while events.recv_timeout(SETTLE_TIME).is_ok() {}
     }
 }
 
-/// What the source is right now.
+/// The source at one moment.
 struct Source {
-    /// The folders that were asked for.
+    /// The folders that were given.
     roots: Vec<PathBuf>,
-    /// Those, and all folders in them.
+    /// Those, and all folders in them that may hold source.
     folders: BTreeSet<PathBuf>,
     /// Digests of the files' contents.
     files: BTreeMap<PathBuf, String>,
@@ -165,7 +163,7 @@ impl Source {
         for entry in entries.filter_map(Result::ok) {
             let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if holds_source(&name) {
+                if may_hold_source(&name) {
                     self.add(&path, outputs);
                 }
             } else if !outputs.contains(&name)
@@ -176,7 +174,7 @@ impl Source {
         }
     }
 
-    /// Takes over what the build writes itself into the source, and the folders that it was found to be made of.
+    /// Takes over files that the build itself writes into the source, and the folders that the source was found to be in.
     fn adopt(&mut self, after: Self) {
         let below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
         let adopted = after.files.into_iter().filter(|(path, _)| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use jp_policy_config::{Concurrency, Config, Layer, Layers, Outcome, Tool};
+use jp_policy_config::{Concurrency, Config, FileStatus, Layer, Layers, Tool};
 use jp_policy_core::text::clean;
 use serde_json::{Value as Json, json};
 
@@ -195,14 +195,14 @@ fn to_json(config: &Config, layers: &Layers, about: &About) -> Json {
     let sources = layers.sources().map(
         |(layer, source)| json!({ "layer": layer.name(), "path": source.path().to_string_lossy() }),
     );
-    let looked = layers.looked().iter().map(|looked| {
+    let looked = layers.searched().iter().map(|looked| {
         json!({
             "layer": looked.layer.name(),
             "path": looked.path.to_string_lossy(),
-            "outcome": match looked.outcome {
-                Outcome::Read => "read",
-                Outcome::Missing => "missing",
-                Outcome::Closed => "closed",
+            "outcome": match looked.status {
+                FileStatus::Read => "read",
+                FileStatus::Missing => "missing",
+                FileStatus::Closed => "closed",
             },
         })
     });

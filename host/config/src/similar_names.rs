@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{check::Keys, diagnostic::Diagnostic, source::Place, tool::Tool};
+use super::{diagnostic::Diagnostic, keys::Keys, source::Place, tool::Tool};
 
 /// Warns of names that differ only in case or Unicode form, and of a key of one tool that is a slip away from another.
 ///
@@ -24,8 +24,8 @@ pub(super) fn check(
             names.entry(key).or_insert(Name { place, what: "key" });
         }
     }
-    alike(&names, problems);
-    misspelt(keys, problems);
+    warn_of_alike(&names, problems);
+    warn_of_misspelt(keys, problems);
 }
 
 struct Name<'a> {
@@ -33,7 +33,7 @@ struct Name<'a> {
     what: &'static str,
 }
 
-fn alike(names: &BTreeMap<&str, Name<'_>>, problems: &mut Vec<Diagnostic>) {
+fn warn_of_alike(names: &BTreeMap<&str, Name<'_>>, problems: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in names.keys() {
         groups.entry(folded(name)).or_default().push(name);
@@ -79,7 +79,7 @@ const SHORTEST: usize = 4;
 /// Longer names cost too much to compare, and nobody types them.
 const LONGEST: usize = 100;
 
-fn misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
+fn warn_of_misspelt(keys: &Keys<'_>, problems: &mut Vec<Diagnostic>) {
     let usual = |key: &&&str| (SHORTEST - 1..=LONGEST).contains(&key.chars().count());
     let alone = keys.values().any(|members| members.len() == 1 && members[0].1.key_place.is_some());
     if !alone {
@@ -166,5 +166,5 @@ fn one_slip(a: &str, b: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "names_tests.rs"]
+#[path = "similar_names_tests.rs"]
 mod tests;

@@ -1,12 +1,12 @@
-//! Where jp keeps configuration: for the user, the workspace, a folder, and the user in a workspace.
+//! The folders in which jp keeps configuration files: of the user, the workspace, a folder, and the user in a workspace.
 
 use std::path::{Path, PathBuf};
 
-use super::{format::EXTENSIONS, layers::Layer};
+use super::{format::EXTENSIONS, layer::Layer};
 
-/// The places that jp reads without being asked to.
+/// Where jp looks for configuration without being asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct ConfigDirs {
     /// The folder of the user's configuration, `~/.config/jp` on Linux.
     pub user_config: Option<PathBuf>,
     /// The folder of the user's data, `~/.local/share/jp` on Linux.
@@ -17,20 +17,20 @@ pub struct Places {
     pub relative: bool,
 }
 
-/// A place that was looked into.
+/// A file that jp reads without being asked to, if it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
-    /// Which layer stands there.
+pub struct StandardFile {
+    /// The layer that it makes.
     pub layer: Layer,
-    /// The file; if there is none, the one that is looked for first.
+    /// The file; if there is none, the one of the first extension.
     pub path: PathBuf,
-    /// What became of it.
-    pub outcome: Outcome,
+    /// Whether it was read.
+    pub status: FileStatus,
 }
 
-/// What became of a place.
+/// Whether a file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FileStatus {
     /// There is a file, and it was read.
     Read,
     /// There is none.
@@ -39,14 +39,14 @@ pub enum Outcome {
     Closed,
 }
 
-impl Places {
-    /// The places of this process: its current folder, and what its environment says of the user's folders.
+impl ConfigDirs {
+    /// Those of this process: its current folder, and what its environment says of the user's folders.
     pub fn of_process() -> std::io::Result<Self> {
         let folder = std::env::current_dir()?;
         Ok(Self { relative: true, ..Self::new(folder, &|name| std::env::var(name).ok()) })
     }
 
-    /// The places for a folder, in an environment.
+    /// Those for a folder, in an environment: `variable` gives the value of a variable by its name.
     pub fn new(folder: impl Into<PathBuf>, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let home = set(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
@@ -92,14 +92,14 @@ impl Places {
     }
 
     /// All files, in the order of their layers, `Read` where there is one.
-    pub(super) fn files(&self) -> Vec<Looked> {
+    pub(super) fn files(&self) -> Vec<StandardFile> {
         let mut files = Vec::new();
         let mut look = |layer, folder: &Path, stem: &str| {
             let path = |extension: &&str| folder.join(format!("{stem}.{extension}"));
             let found = EXTENSIONS.iter().map(path).find(|path| path.is_file());
-            let outcome = if found.is_some() { Outcome::Read } else { Outcome::Missing };
+            let status = if found.is_some() { FileStatus::Read } else { FileStatus::Missing };
             let path = found.unwrap_or_else(|| folder.join(format!("{stem}.toml")));
-            files.push(Looked { layer, path: self.shown(path), outcome });
+            files.push(StandardFile { layer, path: self.shown(path), status });
         };
         if let Some(folder) = &self.user_config {
             look(Layer::UserGlobal, folder, "config");
@@ -124,8 +124,8 @@ impl Places {
         }
         // Of the folders above, only those that say something are worth a word.
         let own = self.shown(self.folder.join(".jp.toml"));
-        files.retain(|looked| {
-            looked.layer != Layer::Cwd || looked.outcome == Outcome::Read || looked.path == own
+        files.retain(|file| {
+            file.layer != Layer::Cwd || file.status == FileStatus::Read || file.path == own
         });
         files
     }
@@ -163,5 +163,5 @@ fn user_workspace(root: &Path, data: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[path = "places_tests.rs"]
+#[path = "config_dirs_tests.rs"]
 mod tests;

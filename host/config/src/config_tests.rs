@@ -1,6 +1,7 @@
 use jp_policy_core::batch::{Batch, Carried};
 
 use super::*;
+use crate::Source;
 
 /// Settings sort tools and keys, and an index is the same everywhere.
 #[test]

@@ -2,9 +2,9 @@ use std::{collections::BTreeMap, fs};
 
 use super::*;
 
-fn places(folder: &Path, variables: &[(&str, &str)]) -> Places {
+fn dirs(folder: &Path, variables: &[(&str, &str)]) -> ConfigDirs {
     let variables: BTreeMap<&str, &str> = variables.iter().copied().collect();
-    Places::new(folder, &|name| variables.get(name).map(|value| (*value).to_owned()))
+    ConfigDirs::new(folder, &|name| variables.get(name).map(|value| (*value).to_owned()))
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -14,15 +14,15 @@ fn write(root: &Path, path: &str, text: &str) {
 }
 
 /// Layer, path from the root, and whether there is a file.
-fn listed(places: &Places, root: &Path) -> Vec<String> {
-    let files = places.files().into_iter();
+fn listed(dirs: &ConfigDirs, root: &Path) -> Vec<String> {
+    let files = dirs.files().into_iter();
     files
-        .map(|Looked { layer, path, outcome }| {
+        .map(|StandardFile { layer, path, status }| {
             let path = path.strip_prefix(root).unwrap_or(&path).display();
             format!(
                 "{} {path} {}",
                 layer.name(),
-                if outcome == Outcome::Read { "yes" } else { "no" }
+                if status == FileStatus::Read { "yes" } else { "no" }
             )
         })
         .collect()
@@ -33,11 +33,11 @@ fn listed(places: &Places, root: &Path) -> Vec<String> {
 fn the_environment_says_where_the_users_folders_are() {
     let folder = Path::new("/nowhere");
     let of = |variables: &[(&str, &str)]| {
-        let places = places(folder, variables);
+        let dirs = dirs(folder, variables);
         let shown = |path: Option<PathBuf>| {
             path.map_or_else(String::new, |path| path.display().to_string())
         };
-        (shown(places.user_config), shown(places.user_data))
+        (shown(dirs.user_config), shown(dirs.user_data))
     };
     let both = |config: &str, data: &str| (config.to_owned(), data.to_owned());
     assert_eq!(of(&[]), both("", ""));
@@ -67,7 +67,7 @@ fn the_layers_come_in_the_order_of_jp() {
         ("JP_USER_DATA_DIR", data.to_str().unwrap()),
     ];
     assert_eq!(
-        listed(&places(&root.join("repo/sub/deep"), &variables), root),
+        listed(&dirs(&root.join("repo/sub/deep"), &variables), root),
         [
             "user_global config/config.yaml yes",
             "workspace repo/.jp/config.toml yes",
@@ -78,7 +78,7 @@ fn the_layers_come_in_the_order_of_jp() {
     );
     // A folder that was passed on the way is not mentioned, the one that work is done in is.
     assert_eq!(
-        listed(&places(&root.join("repo/sub"), &variables), root)[2..4],
+        listed(&dirs(&root.join("repo/sub"), &variables), root)[2..4],
         ["cwd repo/.jp.json yes", "cwd repo/sub/.jp.toml no"]
     );
 }
@@ -93,7 +93,7 @@ fn the_first_extension_wins_and_what_is_missing_is_named() {
     let data = root.join("data");
     let variables = [("JP_USER_DATA_DIR", data.to_str().unwrap())];
     assert_eq!(
-        listed(&places(&root.join("repo"), &variables), root),
+        listed(&dirs(&root.join("repo"), &variables), root),
         [
             "workspace repo/.jp/config.json yes",
             "cwd repo/.jp.toml no",
@@ -110,7 +110,7 @@ fn an_id_that_is_none_leads_nowhere() {
     let data = root.join("data");
     let variables = [("JP_USER_DATA_DIR", data.to_str().unwrap())];
     assert_eq!(
-        listed(&places(&root.join("repo"), &variables), root),
+        listed(&dirs(&root.join("repo"), &variables), root),
         ["workspace repo/.jp/config.toml no", "cwd repo/.jp.toml no"]
     );
 }
