@@ -32,12 +32,19 @@ use proptest::prelude::*;
 #[derive(Debug, Clone)]
 struct Draw {
     tool: usize,
-    approved: bool,
-    rejected: bool,
+    decision: Decision,
     asks: bool,
     fails: bool,
     /// Beyond the first: operations of a fanned-out call.
     operations: usize,
+}
+
+/// What a person says of a call.
+#[derive(Debug, Clone)]
+enum Decision {
+    ApprovedAtOnce,
+    Approved,
+    Rejected,
 }
 
 const TOOLS: &str = r#"
@@ -53,13 +60,16 @@ const REVIEWED: &str = "also";
 const NAMES: [&str; 4] = ["free", "one", "two", "also"];
 
 fn draw() -> impl Strategy<Value = Draw> {
-    let flags = (any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.3));
-    let ends = (prop::bool::weighted(0.3), prop::bool::weighted(0.3));
-    (0..NAMES.len(), flags, ends, 0..3_usize).prop_map(
-        |(tool, (approved, rejected, asks), (fails, several), operations)| Draw {
+    let decision = prop_oneof![
+        4 => Just(Decision::ApprovedAtOnce),
+        4 => Just(Decision::Approved),
+        1 => Just(Decision::Rejected),
+    ];
+    let often = || prop::bool::weighted(0.3);
+    (0..NAMES.len(), decision, often(), often(), often(), 0..3_usize).prop_map(
+        |(tool, decision, asks, fails, several, operations)| Draw {
             tool,
-            approved,
-            rejected,
+            decision,
             asks,
             fails,
             // The last tool does not fan out.
@@ -90,10 +100,10 @@ fn scenario(draws: &[Draw], cancel: bool, restart: bool, order: &[u32]) -> Strin
     }
     for (n, draw) in draws.iter().enumerate() {
         text += &format!("[[call]]\nname = \"c{n}\"\ntool = \"{}\"\n", NAMES[draw.tool]);
-        if draw.rejected {
-            text += &format!("rejected = {}\n", spans.next());
-        } else if draw.approved {
-            text += &format!("approved = {}\n", spans.next());
+        match draw.decision {
+            Decision::ApprovedAtOnce => {}
+            Decision::Approved => text += &format!("approved = {}\n", spans.next()),
+            Decision::Rejected => text += &format!("rejected = {}\n", spans.next()),
         }
         let mut does = || {
             let mut does = format!("{}s", spans.next());

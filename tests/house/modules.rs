@@ -64,7 +64,7 @@ fn collect(folder: &Path, module: &Module, files: &mut BTreeMap<Module, File>) {
                 _ => child(),
             };
             let text = fs::read_to_string(&path).expect("it can be read");
-            files.entry(module).or_insert_with(File::default).text += &text;
+            files.entry(module).or_default().text += &text;
         }
     }
 }

@@ -24,6 +24,10 @@ pub(super) fn paths(text: &str) -> Vec<(Vec<String>, bool)> {
             }
             let named = |char: char| !(char.is_alphanumeric() || matches!(char, '_' | ':'));
             let path = text[start..].split(named).next().unwrap_or_default();
+            // A list follows, or nothing: that was a `use`, and is read above.
+            if path.ends_with("::") {
+                continue;
+            }
             let path = path.split("::").filter(|part| !part.is_empty()).map(str::to_owned);
             paths.push((path.collect(), false));
         }

@@ -142,9 +142,9 @@ impl Carried {
 /// What the settings say of tools and keys, each at its index.
 #[derive(Debug)]
 struct Limits {
-    tool_keys: Vec<Option<KeyIndex>>,
-    key_names: Vec<String>,
-    key_limits: Vec<u32>,
+    key_of_tool: Vec<Option<KeyIndex>>,
+    name_of_key: Vec<String>,
+    of_key: Vec<u32>,
 }
 
 /// The batch.
@@ -176,17 +176,17 @@ impl Batch {
     /// settings.
     pub fn new(settings: &Settings, carried: Carried) -> Self {
         let limits = Limits {
-            tool_keys: settings
+            key_of_tool: settings
                 .tools
                 .iter()
                 .map(|tool| tool.key.filter(|key| (*key as usize) < settings.keys.len()))
                 .collect(),
-            key_names: settings.keys.iter().map(|key| key.name.clone()).collect(),
-            key_limits: settings.keys.iter().map(|key| key.limit).collect(),
+            name_of_key: settings.keys.iter().map(|key| key.name.clone()).collect(),
+            of_key: settings.keys.iter().map(|key| key.limit).collect(),
         };
         let mut batch = Self {
             calls: Vec::new(),
-            keys: vec![KeyState::default(); limits.key_limits.len()],
+            keys: vec![KeyState::default(); limits.of_key.len()],
             limits: Arc::new(limits),
             ready: SortedSet::default(),
             waiting: SortedSet::default(),
@@ -216,7 +216,7 @@ impl Batch {
 
     /// What is still in flight, for the next batch.
     pub fn into_carried(self) -> Carried {
-        let names = &self.limits.key_names;
+        let names = &self.limits.name_of_key;
         let name = |key: Option<KeyIndex>| key.and_then(|key| names.get(key as usize).cloned());
         Carried {
             executions: self
@@ -245,12 +245,12 @@ impl Batch {
 
     /// The limits of all keys, each at its index.
     pub fn limits(&self) -> &[u32] {
-        &self.limits.key_limits
+        &self.limits.of_key
     }
 
     /// The name of a key.
     pub fn key_name(&self, key: KeyIndex) -> &str {
-        self.limits.key_names.get(key as usize).map_or("", String::as_str)
+        self.limits.name_of_key.get(key as usize).map_or("", String::as_str)
     }
 
     /// Executions that hold a slot of a key.
@@ -318,7 +318,7 @@ impl Batch {
     /// With more than 2^32 calls.
     pub fn add(&mut self, now: Instant, tool: ToolIndex, parent: u32) -> CallId {
         let id = CallId::try_from(self.calls.len()).expect("a batch has fewer than 2^32 calls");
-        let key = self.limits.tool_keys.get(tool as usize).copied().flatten();
+        let key = self.limits.key_of_tool.get(tool as usize).copied().flatten();
         self.unsettled += 1;
         // Put in as settled, which nothing counts, and moved from there.
         self.calls.push(Call { parent, tool, key, stage: Stage::Settled, since: now, changed: 0 });

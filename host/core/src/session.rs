@@ -263,10 +263,11 @@ impl Session {
     /// Does what follows from an event.
     fn react(&mut self, now: Instant, event: &Event) {
         match &event.kind {
-            EventKind::Parked(call) => self.0.drop_moot_prompt(*call),
+            EventKind::Parked(call) | EventKind::Answered(call) => {
+                self.0.drop_moot_prompt(*call);
+            }
             EventKind::Released(call, execution) => self.0.start(now, *call, *execution),
             EventKind::Stop(execution) => self.0.stop(now, *execution),
-            EventKind::Answered(call) => self.0.drop_moot_prompt(*call),
             EventKind::Ended(Some(call), ..) => {
                 self.0.drop_moot_prompt(*call);
                 self.0.review(now, *call);

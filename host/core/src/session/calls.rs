@@ -53,7 +53,7 @@ struct ToolCall {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     slots: Vec<Slot>,
-    tool_calls: Vec<ToolCall>,
+    parents: Vec<ToolCall>,
     /// The tool calls that have a ticket and no response yet.
     tickets: HashMap<u64, usize>,
 }
@@ -64,12 +64,12 @@ impl Calls {
     }
 
     pub(super) fn tool_calls(&self) -> usize {
-        self.tool_calls.len()
+        self.parents.len()
     }
 
     pub(super) fn reserve(&mut self, more: usize) {
         self.slots.reserve(more);
-        self.tool_calls.reserve(more);
+        self.parents.reserve(more);
     }
 
     /// Adds the next tool call, without a call yet, and gives its place. `fanned_id` is its id if it has operations; with `stops`
@@ -80,13 +80,13 @@ impl Calls {
         stops: bool,
         ticket: Option<u64>,
     ) -> usize {
-        let place = self.tool_calls.len();
+        let place = self.parents.len();
         if let Some(ticket) = ticket {
             self.tickets.insert(ticket, place);
         }
         let gate = stops.then(Gate::default);
         let calls = SmallVec::new();
-        self.tool_calls.push(ToolCall { calls, fanned_id, gate, left: 0, ticket });
+        self.parents.push(ToolCall { calls, fanned_id, gate, left: 0, ticket });
         place
     }
 
@@ -94,7 +94,7 @@ impl Calls {
     pub(super) fn add(&mut self, request: Request, parent: u32, response: Option<Response>) {
         let title = request.title().into();
         if let (Some(tool_call), Ok(call)) =
-            (self.tool_calls.get_mut(parent as usize), CallId::try_from(self.slots.len()))
+            (self.parents.get_mut(parent as usize), CallId::try_from(self.slots.len()))
         {
             tool_call.calls.push(call);
             tool_call.left += 1;
@@ -123,7 +123,7 @@ impl Calls {
     }
 
     fn tool_call(&self, call: CallId) -> Option<&ToolCall> {
-        self.tool_calls.get(self.get(call)?.parent as usize)
+        self.parents.get(self.get(call)?.parent as usize)
     }
 
     /// The id of the tool call that a call is an operation of, if it is one.
@@ -139,7 +139,7 @@ impl Calls {
     /// The calls of the tool call with this ticket, until it has its response.
     pub(super) fn of_ticket(&self, ticket: u64) -> SmallVec<[CallId; 2]> {
         let place = self.tickets.get(&ticket);
-        let tool_call = place.and_then(|place| self.tool_calls.get(*place));
+        let tool_call = place.and_then(|place| self.parents.get(*place));
         tool_call.map(|tool_call| tool_call.calls.clone()).unwrap_or_default()
     }
 
@@ -149,7 +149,7 @@ impl Calls {
         let Some(parent) = self.get(call).map(|slot| slot.parent as usize) else {
             return;
         };
-        let Some(tool_call) = self.tool_calls.get_mut(parent).filter(|call| call.gate.is_some())
+        let Some(tool_call) = self.parents.get_mut(parent).filter(|call| call.gate.is_some())
         else {
             return;
         };
@@ -173,14 +173,14 @@ impl Calls {
     /// A call has its response. Gives the place of its tool call if that is over with it.
     pub(super) fn settled(&mut self, call: CallId) -> Option<usize> {
         let place = self.get(call)?.parent as usize;
-        let tool_call = self.tool_calls.get_mut(place)?;
+        let tool_call = self.parents.get_mut(place)?;
         tool_call.left = tool_call.left.checked_sub(1)?;
         (tool_call.left == 0).then_some(place)
     }
 
     /// Takes out a tool call that is over.
     pub(super) fn hand_over(&mut self, place: usize) -> Option<Handover> {
-        let tool_call = self.tool_calls.get_mut(place)?;
+        let tool_call = self.parents.get_mut(place)?;
         if let Some(ticket) = tool_call.ticket {
             self.tickets.remove(&ticket);
         }
@@ -248,7 +248,7 @@ fn joined(id: &Arc<str>, own: &[Response], released: &[bool]) -> Option<Response
         (list.list(Response::text).ok()?, None)
     };
     let name = &own.first()?.name;
-    Some(Response { transient, whole, ..Response::new(id, name, status, content) })
+    Some(Response { whole, transient, ..Response::new(id, name, status, content) })
 }
 
 /// What the operations of a call answer, as a list that is written when it is read.

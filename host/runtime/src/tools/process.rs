@@ -178,7 +178,7 @@ mod tests {
                     }
                     () = stop.now.cancelled(), if !ending.hurried => ending.hurried(Instant::now()),
                     () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => {
-                        kills.push(start.elapsed() - begun);
+                        kills.push(start.elapsed().saturating_sub(begun));
                         ending.killed(Instant::now());
                     }
                 }
