@@ -5,7 +5,7 @@ mod house {
     pub(super) mod uses;
 }
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
 /// The crates of the host, each above all before it, with what it must never depend on, not even by others.
 const FLOORS: &[(&str, &[&str])] = &[
@@ -33,6 +33,9 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("harness", &["tokio", "rmcp", "hyper", "clap"]),
     ("cli", &[]),
 ];
+
+/// Dependencies that few crates have and that nothing large is built from: they may be built twice.
+const LIGHT: &[&str] = &["chrono", "schemars", "uuid"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -108,4 +111,30 @@ fn a_circle_is_found() {
     assert_eq!(house::modules::circles(folder.path()), ["a -> b -> c -> d::deep -> a"]);
     write("d/deep.rs", "pub struct Deep;\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n");
     assert_eq!(house::modules::circles(folder.path()), [""; 0]);
+}
+
+/// A crate alone is built with what the workspace has built: no dependency has other features there, least of all wasmtime.
+#[test]
+fn a_crate_alone_has_the_features_of_the_workspace() {
+    let tree = |which: &[&str]| -> BTreeSet<String> {
+        let mut tree = Command::new(env!("CARGO"));
+        tree.current_dir(root()).args(["tree", "--locked", "--edges", "normal,build,dev"]);
+        tree.args(["--prefix", "none", "--no-dedupe", "--format", "{p} [{f}]"]).args(which);
+        let output = tree.output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("names");
+        text.lines().filter(|line| !line.contains(" (/")).map(str::to_owned).collect()
+    };
+    let workspace = tree(&["--workspace"]);
+    // What is small and no other dependency needs may differ.
+    let light = |line: &&String| LIGHT.iter().any(|name| line.starts_with(&format!("{name} v")));
+    for (floor, _) in FLOORS {
+        let alone = tree(&["--package", &package(floor)]);
+        let other: Vec<&String> =
+            alone.difference(&workspace).filter(|line| !light(line)).collect();
+        assert!(
+            other.is_empty(),
+            "{floor}: tests/features has to turn on what the workspace does: {other:#?}"
+        );
+    }
 }

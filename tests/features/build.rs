@@ -1,0 +1,3 @@
+//! A build script, because without one cargo leaves build dependencies out.
+
+fn main() {}

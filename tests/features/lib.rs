@@ -1,0 +1,1 @@
+//! Nothing but dependencies: see the manifest.
