@@ -177,7 +177,7 @@ impl Lines {
     }
 }
 
-impl harness::Observer for Lines {
+impl harness::SimulationObserver for Lines {
     fn event(&mut self, event: &Event) {
         self.add(event);
     }
@@ -411,7 +411,10 @@ fn on_tokio(scenario: &Scenario) -> Vec<(Instant, String)> {
 
 fn in_virtual_time(scenario: &Scenario) -> Vec<(Instant, String)> {
     let mut lines = Lines::default();
-    let setup = harness::Setup { observer: Some(&mut lines), ..harness::Setup::default() };
+    let setup = harness::SimulateOptions {
+        observer: Some(&mut lines),
+        ..harness::SimulateOptions::default()
+    };
     simulate_with(scenario, &Native::rules(), setup).expect("it comes to an end");
     lines.sorted()
 }

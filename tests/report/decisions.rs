@@ -5,13 +5,13 @@ use jp_policy_core::{
     record::Record,
 };
 use jp_policy_guest::Settings;
-use jp_policy_harness::{Scenario, Setup, simulate_with};
+use jp_policy_harness::{Scenario, SimulateOptions, simulate_with};
 use jp_policy_report::Decisions;
 
 fn decisions(scenario: &str, policy: &dyn PolicyFactory) -> (Decisions, Settings, Record) {
     let scenario = Scenario::parse(&Source::new("s.toml", scenario)).expect("a scenario");
     let mut decisions = Decisions::default();
-    let setup = Setup { observer: Some(&mut decisions), ..Setup::default() };
+    let setup = SimulateOptions { observer: Some(&mut decisions), ..SimulateOptions::default() };
     let simulation = simulate_with(&scenario, policy, setup).expect("it ends");
     let settings = scenario.config.expect("it holds").settings();
     (decisions, settings, simulation.record)

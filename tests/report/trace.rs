@@ -2,14 +2,14 @@ use std::collections::HashMap;
 
 use jp_policy_config::Source;
 use jp_policy_core::policy::Native;
-use jp_policy_harness::{Scenario, Setup, simulate_with};
+use jp_policy_harness::{Scenario, SimulateOptions, simulate_with};
 use jp_policy_report::{Decisions, trace};
 use serde_json::Value as Json;
 
 fn traced(scenario: &str) -> Vec<Json> {
     let scenario = Scenario::parse(&Source::new("s.toml", scenario)).expect("a scenario");
     let mut decisions = Decisions::default();
-    let setup = Setup { observer: Some(&mut decisions), ..Setup::default() };
+    let setup = SimulateOptions { observer: Some(&mut decisions), ..SimulateOptions::default() };
     let simulation = simulate_with(&scenario, &Native::rules(), setup).expect("it ends");
     let Json::Object(mut trace) = trace(&simulation.record, &decisions.0) else {
         panic!("a table")

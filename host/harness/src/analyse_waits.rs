@@ -8,7 +8,7 @@ use jp_policy_report::{BatchHistory, WaitAnalysis};
 
 use super::{
     scenario::Scenario,
-    simulate::{Observer, Setup, SimulateError, simulate_with},
+    simulate::{SimulateError, SimulateOptions, SimulationObserver, simulate_with},
 };
 
 /// Simulates a scenario under a policy, and analyses why its calls waited.
@@ -17,7 +17,7 @@ pub fn analyse_waits(
     factory: &dyn PolicyFactory,
 ) -> Result<WaitAnalysis, SimulateError> {
     let mut events = EventCollector::default();
-    let setup = Setup { observer: Some(&mut events), ..Setup::default() };
+    let setup = SimulateOptions { observer: Some(&mut events), ..SimulateOptions::default() };
     let record = simulate_with(scenario, factory, setup)?.record;
     let settings = scenario.config.as_ref().map_err(Clone::clone)?.settings();
     let arguments = Arguments::default();
@@ -39,7 +39,7 @@ pub fn analyse_waits(
 #[derive(Default)]
 struct EventCollector(Vec<Event>);
 
-impl Observer for EventCollector {
+impl SimulationObserver for EventCollector {
     fn event(&mut self, event: &Event) {
         self.0.push(event.clone());
     }

@@ -29,5 +29,7 @@ pub use replay::{ReplayInput, overlay, replay};
 pub use scenario::{
     Behaviour, CallSpec, Earlier, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
 };
-pub use simulate::{Observer, Setup, SimulateError, Simulation, simulate, simulate_with};
+pub use simulate::{
+    SimulateError, SimulateOptions, Simulation, SimulationObserver, simulate, simulate_with,
+};
 pub use verdict::{Verdict, judge, mismatches, verdict};

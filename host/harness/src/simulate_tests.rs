@@ -9,7 +9,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn seeded(scenario: &Scenario, seed: u64) -> (String, String) {
-    let setup = Setup { seed: Some(seed), ..Setup::default() };
+    let setup = SimulateOptions { seed: Some(seed), ..SimulateOptions::default() };
     let simulation = simulate_with(scenario, &Native::rules(), setup).expect("it ends");
     (starts(&simulation.record), responses(&simulation.record))
 }

@@ -87,7 +87,7 @@ impl Tools for ConfiguredTools {
         match self.upstream(&invocation.tool) {
             Some((_, server, name)) => Box::pin(async move {
                 let ran = self.mcp.run(server, name, invocation, stop).await;
-                self.commands.spooled(ran)
+                self.commands.spooled(ran).await
             }),
             None => self.commands.run(invocation, stop),
         }

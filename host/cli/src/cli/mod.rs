@@ -10,7 +10,6 @@ mod config_args;
 mod diagnostics;
 mod editing;
 mod explain;
-mod guard;
 mod inspect;
 mod interrupt;
 mod layout;
@@ -21,6 +20,7 @@ mod new;
 mod policy;
 mod policy_settings;
 mod prompts;
+mod reaper;
 mod recording;
 mod replay;
 mod run;
@@ -117,8 +117,8 @@ enum Exit {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    if guard::is_guard() {
-        return guard::run();
+    if reaper::is_reaper() {
+        return reaper::run();
     }
     let ended = match Cli::parse().verb {
         Verb::Run(args) => run::run(&args),

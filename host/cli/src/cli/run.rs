@@ -37,12 +37,12 @@ use super::{
     Exit, Format,
     config_args::ConfigArgs,
     diagnostics,
-    guard::Guard,
     limits::enough_open_files,
     live::Live,
     log_file,
     policy::refused,
     prompts::Person,
+    reaper::Reaper,
     recording::{Recording, Watch},
     say,
     screen::Screen,
@@ -138,16 +138,16 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         }
     }
     args.tools.lift(&mut config);
-    let guard = match Guard::start() {
-        Ok(guard) => Some(Arc::new(guard)),
+    let reaper = match Reaper::start() {
+        Ok(reaper) => Some(Arc::new(reaper)),
         Err(error) => {
             diagnostics::warn(&format!(
-                "without a guard process, killing jp-policy leaves its tools behind: {error}"
+                "without a reaper process, killing jp-policy leaves its tools behind: {error}"
             ));
             None
         }
     };
-    let (root, _scratch) = workspace(args, guard.as_deref())?;
+    let (root, _scratch) = workspace(args, reaper.as_deref())?;
     let engine = args.tools.policy.cache.engine_and(|error| {
         if !args.quiet {
             diagnostics::warn(&error.to_string());
@@ -169,8 +169,8 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         None => None,
     };
     let server = ConfiguredTools::new(&config, Workspace { root, ..Workspace::default() });
-    let server = match &guard {
-        Some(guard) => server.watched_by(guard.clone()),
+    let server = match &reaper {
+        Some(reaper) => server.watched_by(reaper.clone()),
         None => server,
     };
     let server = Arc::new(server);
@@ -251,14 +251,14 @@ fn read_batch(path: &Path) -> Result<Requests> {
 }
 
 /// The folder that calls run in, and what has to live as long as it is needed.
-fn workspace(args: &Args, guard: Option<&Guard>) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+fn workspace(args: &Args, reaper: Option<&Reaper>) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let root = args.tools.root()?;
     if !args.scratch {
         return Ok((root, None));
     }
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    if let Some(guard) = guard {
-        guard.scratch(scratch.path());
+    if let Some(reaper) = reaper {
+        reaper.scratch(scratch.path());
     }
     let skipped = scratch.path().canonicalize().context("failed to open the scratch folder")?;
     copy(&root, scratch.path(), &skipped).with_context(|| {

@@ -21,10 +21,10 @@ use super::{
     Exit,
     config_args::ConfigArgs,
     diagnostics,
-    guard::Guard,
     limits::enough_open_files,
     log_file,
     policy::refused,
+    reaper::Reaper,
     signals::Endings,
     tool_args::{ToolArgs, event_loop},
 };
@@ -102,13 +102,13 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
     }
     let token = args.token()?;
     let root = args.tools.root()?;
-    let guard = Guard::start().map(Arc::new);
-    let guard = guard.context("failed to start the process that cleans up after this one")?;
+    let reaper = Reaper::start().map(Arc::new);
+    let reaper = reaper.context("failed to start the process that cleans up after this one")?;
     let engine = args.tools.policy.engine()?;
     let factory = args.tools.policy.load(&engine, &config)?;
     let config = Arc::new(config);
     let tools = ConfiguredTools::new(&config, Workspace { root, ..Workspace::default() });
-    let tools = Arc::new(tools.watched_by(guard));
+    let tools = Arc::new(tools.watched_by(reaper));
     let fallback = Arc::new(AutoPrompter { approve: args.approve == Approve::All });
     let prompter = Arc::new(ClientPrompter::new(fallback, args.approve == Approve::Ask));
     enough_open_files()?;

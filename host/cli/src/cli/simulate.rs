@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use jp_policy_core::text::{clean, escape};
-use jp_policy_harness::{Scenario, Setup, Simulation, simulate_with};
+use jp_policy_harness::{Scenario, SimulateOptions, Simulation, simulate_with};
 use jp_policy_report::{
     Decisions, ends, parked, responses, seconds, starts, svg, timeline::timeline, trace,
 };
@@ -59,7 +59,11 @@ pub(super) fn run(args: &Args) -> Result<Exit> {
         let config = scenario.config.as_ref().map_err(Clone::clone)?;
         let policy = args.policy.load(&engine, config)?;
         let mut decisions = Decisions::default();
-        let setup = Setup { observer: Some(&mut decisions), seed: args.seed, ..Setup::default() };
+        let setup = SimulateOptions {
+            observer: Some(&mut decisions),
+            seed: args.seed,
+            ..SimulateOptions::default()
+        };
         let simulation = simulate_with(&scenario, &policy, setup)
             .with_context(|| format!("failed to simulate `{}`", file.display()))?;
         let record = &simulation.record;

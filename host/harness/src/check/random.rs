@@ -28,8 +28,8 @@ use super::{
     violation::Violation,
 };
 use crate::{
-    Behaviour, CallSpec, Expect, Observer, PersonEvent, Phase, Scenario, ScenarioEvent, Setup,
-    SimulateError, simulate_with,
+    Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent, SimulateError,
+    SimulateOptions, SimulationObserver, simulate_with,
 };
 
 /// Calls of the largest random batch.
@@ -217,7 +217,7 @@ fn try_out(
     let watched = Watched { identity, policy: policy.clone() };
     let invariants = Invariants { rules: plan.rules, policy: policy.clone() };
     let mut judge = Judge { invariants, wakes: 0, violation: None };
-    let setup = Setup { observer: Some(&mut judge), ..Setup::default() };
+    let setup = SimulateOptions { observer: Some(&mut judge), ..SimulateOptions::default() };
     let simulated = simulate_with(&scenario, &watched, setup);
     progress.decisions.fetch_add(policy.decisions(), Ordering::Relaxed);
     match simulated {
@@ -239,7 +239,7 @@ struct Judge {
     violation: Option<Violation>,
 }
 
-impl Observer for Judge {
+impl SimulationObserver for Judge {
     fn decided(&mut self, now: Instant, scheduler: &Scheduler) -> ControlFlow<()> {
         self.wakes = if Invariants::waits_for_itself(scheduler) { self.wakes + 1 } else { 0 };
         self.violation = self

@@ -13,7 +13,7 @@ use super::{
     interface::{Defining, Invocation, Ran, Running, Tools},
     outcome::read_outcome,
     process::{self, Spec, Stop, located},
-    spool::Spool,
+    spool::{IN_MEMORY, Spool},
     template,
 };
 
@@ -71,14 +71,31 @@ impl LocalTools {
                 return Outcome::error(message).into();
             }
         };
-        let outcome = read_outcome(&invocation.tool, &exit);
-        self.spooled(Ran { outcome, stopped: exit.stopped, whole: None })
+        let (tool, stopped) = (invocation.tool.clone(), exit.stopped);
+        let outcome = if exit.stdout.kept() > IN_MEMORY as u64 {
+            // What is read back from a file is read where that keeps nobody waiting.
+            let read = tokio::task::spawn_blocking(move || read_outcome(&tool, &exit)).await;
+            read.unwrap_or_else(|error| {
+                Outcome::error(format!("the result can't be read: {error}"))
+            })
+        } else {
+            read_outcome(&tool, &exit)
+        };
+        self.spooled(Ran { outcome, stopped, whole: None }).await
     }
 
     /// The same with a large result in a file, beside those of the commands.
-    pub fn spooled(&self, mut ran: Ran) -> Ran {
-        if let Outcome::Success { content } = &mut ran.outcome {
-            (*content, ran.whole) = self.spool.put(std::mem::take(content));
+    pub async fn spooled(&self, mut ran: Ran) -> Ran {
+        if let Outcome::Success { content } = &mut ran.outcome
+            && content.len() > IN_MEMORY
+        {
+            let (spool, text) = (self.spool.clone(), std::mem::take(content));
+            match tokio::task::spawn_blocking(move || spool.put(text)).await {
+                Ok(put) => (*content, ran.whole) = put,
+                Err(error) => {
+                    ran.outcome = Outcome::error(format!("the result can't be kept: {error}"));
+                }
+            }
         }
         ran
     }

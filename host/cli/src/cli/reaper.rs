@@ -14,11 +14,11 @@ use std::{
 
 use jp_policy_runtime::tools::ProcessWatch;
 
-/// The argument that makes this program the guard. No verb, and not shown.
-const ARGUMENT: &str = "__guard";
+/// The argument that makes this program the reaper. No verb, and not shown.
+const ARGUMENT: &str = "__reaper";
 
-/// Whether this process is to be the guard.
-pub(super) fn is_guard() -> bool {
+/// Whether this process is to be the reaper.
+pub(super) fn is_reaper() -> bool {
     std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT)
 }
 
@@ -51,14 +51,14 @@ pub(super) fn run() -> ExitCode {
 }
 
 /// The program's end of the pipe.
-pub(super) struct Guard(Mutex<Option<(Child, ChildStdin)>>);
+pub(super) struct Reaper(Mutex<Option<(Child, ChildStdin)>>);
 
-impl Guard {
-    /// Starts the guard process. Without one the program works as well, but its being killed leaves tools behind.
+impl Reaper {
+    /// Starts the reaper process. Without one the program works as well, but its being killed leaves tools behind.
     pub(super) fn start() -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The terminal's Ctrl-C is not for the guard.
+        // The terminal's Ctrl-C is not for the reaper.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
@@ -74,15 +74,15 @@ impl Guard {
     }
 
     fn tell(&self, line: &str) {
-        let mut guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, pipe)) = guard.as_mut() {
-            // A guard that is gone guards no more; the calls go on.
+        let mut reaper = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, pipe)) = reaper.as_mut() {
+            // A reaper that is gone guards no more; the calls go on.
             let _ = pipe.write_all(line.as_bytes());
         }
     }
 }
 
-impl ProcessWatch for Guard {
+impl ProcessWatch for Reaper {
     fn started(&self, group: u32) {
         self.tell(&format!("+{group}\n"));
     }
@@ -92,10 +92,10 @@ impl ProcessWatch for Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for Reaper {
     fn drop(&mut self) {
-        let guard = self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        if let Some((mut child, pipe)) = guard {
+        let reaper = self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some((mut child, pipe)) = reaper {
             drop(pipe);
             // It ends as soon as the pipe is closed.
             let _ = child.wait();
