@@ -110,10 +110,10 @@ impl Handle {
 /// # let text = "conversation.tools.echo = { run = 'unattended', command = 'echo {{tool.arguments.n}}', concurrency = 1 }";
 /// # let config = Config::from_sources(&[Source::new("tools.toml", text)])?;
 /// # let workspace = Workspace { root: std::env::temp_dir(), ..Workspace::default() };
-/// # let (factory, server) = (Native::rules(), Arc::new(LocalTools::new(&config, workspace)));
-/// # let people = Arc::new(Nobody { approve: true });
+/// # let (factory, tools) = (Native::rules(), Arc::new(LocalTools::new(&config, workspace)));
+/// # let prompter = Arc::new(AutoPrompter { approve: true });
 /// # let setup = Setup {
-/// #     config: &config, tools: server, factory: &factory, prompter: people, timeout: None, carried: Carried::default(),
+/// #     config: &config, tools, factory: &factory, prompter, timeout: None, carried: Carried::default(),
 /// # };
 /// # let call = |id: &str| Request {
 /// #     id: id.into(),
