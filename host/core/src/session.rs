@@ -173,7 +173,7 @@ impl Session {
                 Some(Next::Action(action)) => return Some(action),
                 Some(Next::HandOver(place)) => {
                     if let Some(handover) = self.0.calls.hand_over(place) {
-                        return Some(Action::Respond(handover));
+                        return Some(Action::Respond(Box::new(handover)));
                     }
                 }
                 None => match self.0.scheduler.poll_event() {
@@ -183,7 +183,7 @@ impl Session {
                     }
                     None => {
                         let (id, prompt) = self.0.prompts.open()?;
-                        return Some(Action::Prompt { id, prompt });
+                        return Some(Action::Prompt { id, prompt: Box::new(prompt) });
                     }
                 },
             }

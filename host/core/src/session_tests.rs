@@ -98,7 +98,7 @@ impl Play {
                     Action::Event(_) => {}
                     Action::Run(run) => {
                         self.log.push(format!("run {}", run.call));
-                        self.runs.push(run);
+                        self.runs.push(*run);
                     }
                     Action::Stop(execution) => {
                         self.log.push(format!("stop {}", execution.number()));
@@ -108,7 +108,7 @@ impl Play {
                     }
                     Action::Prompt { id, prompt } => {
                         self.log.push(format!("prompt {}", id.0));
-                        self.prompts.push((id, prompt));
+                        self.prompts.push((id, *prompt));
                     }
                     Action::ClosePrompt(id) => self.log.push(format!("close {}", id.0)),
                     Action::Respond(handover) => {
@@ -443,7 +443,7 @@ fn a_native_policy_that_panics_is_at_fault() {
                 Action::Event(Event { kind: EventKind::Fault(fault), .. }) => {
                     faults.push(fault.to_string());
                 }
-                Action::Run(run) => play.runs.push(run),
+                Action::Run(run) => play.runs.push(*run),
                 _ => {}
             }
         }

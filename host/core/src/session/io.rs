@@ -83,13 +83,14 @@ impl From<Request> for Submission {
     }
 }
 
-/// Something to be done outside of the session, or worth knowing.
+/// Something to be done outside of the session, or worth knowing. What is large stands in a box: actions are moved several times, and
+/// most are small.
 #[derive(Debug)]
 pub enum Action {
     /// Something happened: for records and whoever watches. What follows from it is done by other actions.
     Event(Event),
     /// Run a tool once, and tell [`Input::Ran`] when nothing of the run is there any more.
-    Run(Run),
+    Run(Box<Run>),
     /// Ask the run of this execution to stop. It has not ended before [`Input::Ran`] says so.
     Stop(ExecutionId),
     /// The answer to [`Input::Asks`]; none: there is none, and will be none.
@@ -106,12 +107,12 @@ pub enum Action {
         /// Which prompt it is.
         id: PromptId,
         /// What to ask.
-        prompt: Prompt,
+        prompt: Box<Prompt>,
     },
     /// Nobody waits for the reply to this prompt any more. A reply that comes nevertheless does nothing.
     ClosePrompt(PromptId),
     /// A tool call has its response. The session lets go of what it knew of it.
-    Respond(Handover),
+    Respond(Box<Handover>),
 }
 
 /// A run to be started.

@@ -53,7 +53,7 @@ impl State {
             gate: self.calls.gate(call).cloned(),
             first: known.turns == 1,
         };
-        self.act(Action::Run(run));
+        self.act(Action::Run(Box::new(run)));
     }
 
     /// An operation was released and not run, because another one has failed.

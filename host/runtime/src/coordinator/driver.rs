@@ -222,10 +222,11 @@ impl Coordinator {
                 Some(event) = self.events.recv() => {
                     // What ends together is answered by one decision: whoever is about to end does so first.
                     tokio::task::yield_now().await;
-                    self.event(event, observer);
+                    let now = self.now();
+                    self.event(now, event, observer);
                     for _ in 0..self.events.len() {
                         if let Ok(event) = self.events.try_recv() {
-                            self.event(event, observer);
+                            self.event(now, event, observer);
                         }
                     }
                 }
@@ -255,7 +256,7 @@ impl Coordinator {
                     let context = Arc::new(context);
                     let running = Execution { context: context.clone(), reply: None };
                     self.running.insert(run.execution, running);
-                    execution::spawn(context, run);
+                    execution::spawn(context, *run);
                 }
                 Action::Stop(execution) => {
                     if let Some(execution) = self.running.get(&execution) {
@@ -271,9 +272,9 @@ impl Coordinator {
                         let _ = reply.send(answer);
                     }
                 }
-                Action::Prompt { id, prompt } => prompts.open(id, prompt),
+                Action::Prompt { id, prompt } => prompts.open(id, *prompt),
                 Action::ClosePrompt(id) => prompts.close(id),
-                Action::Respond(handover) => self.hand_over(handover),
+                Action::Respond(handover) => self.hand_over(*handover),
             }
         }
     }
@@ -361,7 +362,7 @@ impl Coordinator {
         is_written.then_some(Input::SetOpen(false))
     }
 
-    fn event(&mut self, event: ExecutionEvent, observer: &mut dyn Observer) {
+    fn event(&mut self, now: Instant, event: ExecutionEvent, observer: &mut dyn Observer) {
         let input = match event {
             ExecutionEvent::Ran { execution, end } => {
                 // One that asks is run again with the answer, and is in flight again then.
@@ -382,7 +383,7 @@ impl Coordinator {
                 Input::Withdraws { execution, number }
             }
         };
-        self.session.handle(self.now(), input);
+        self.session.handle(now, input);
     }
 
     /// A run that goes on has come this far.
