@@ -98,7 +98,7 @@ impl Handle {
 ///
 /// The batch is not over before the last clone is dropped, cancelled or not: so no call is lost between the last one's end and
 /// the next one's coming. The written order is the order in which [`submit`](Self::submit) is called, after the calls that
-/// [`Coordinator::run`] was given.
+/// [`Coordinator::run`](super::Coordinator::run) was given.
 ///
 /// ```
 /// # use std::sync::Arc;
