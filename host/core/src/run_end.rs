@@ -21,7 +21,7 @@ pub enum RunEnd {
         /// The time it had.
         after: Duration,
     },
-    /// It never began: its [`Gate`] was shut.
+    /// It never began: its [`Gate`](crate::gate::Gate) was shut.
     Gated,
 }
 
