@@ -214,11 +214,6 @@ impl Session {
         &self.0.scheduler
     }
 
-    /// Why a parked call waits, in the policy's own words, if it has any: none too while a question is open and after a fault.
-    pub fn reason(&mut self, now: Instant, call: CallId) -> Option<String> {
-        self.0.scheduler.reason(now, call)
-    }
-
     /// What is still in flight, for the next batch.
     pub fn into_carried(self) -> Carried {
         self.0.scheduler.into_carried()

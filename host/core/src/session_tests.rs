@@ -49,6 +49,7 @@ struct Play {
     runs: Vec<Run>,
     prompts: Vec<(PromptId, Prompt)>,
     responses: Vec<Response>,
+    faults: Vec<String>,
     /// All that is not an event, in a few words.
     log: Vec<String>,
 }
@@ -80,6 +81,7 @@ impl Play {
             runs: vec![],
             prompts: vec![],
             responses: vec![],
+            faults: vec![],
             log: vec![],
         }
     }
@@ -95,6 +97,9 @@ impl Play {
         loop {
             while let Some(action) = self.session.poll_action(self.now) {
                 match action {
+                    Action::Event(Event { kind: EventKind::Fault(fault), .. }) => {
+                        self.faults.push(fault.to_string());
+                    }
                     Action::Event(_) => {}
                     Action::Run(run) => {
                         self.log.push(format!("run {}", run.call));
@@ -435,25 +440,8 @@ fn a_native_policy_that_panics_is_at_fault() {
     }
     let mut play = Play::with(unattended(), &Native::<Panics>::new(), true);
     let calls = vec![request("a", "free", &json!({})).into()];
-    play.tell(Input::Submit(calls));
-    let mut faults = vec![];
-    loop {
-        while let Some(action) = play.session.poll_action(play.now) {
-            match action {
-                Action::Event(Event { kind: EventKind::Fault(fault), .. }) => {
-                    faults.push(fault.to_string());
-                }
-                Action::Run(run) => play.runs.push(*run),
-                _ => {}
-            }
-        }
-        match play.session.poll_question(play.now) {
-            Some(question) => play.session.handle(play.now, Input::Decided(question.ask())),
-            None if !play.session.0.scheduler.has_events() => break,
-            None => {}
-        }
-    }
-    assert_eq!(faults, ["policy \"panics\" trapped: panicked: 1 calls are too many"]);
+    play.then(Input::Submit(calls));
+    assert_eq!(play.faults, ["policy \"panics\" trapped: panicked: 1 calls are too many"]);
     assert_eq!(play.runs.len(), 1, "the default rules take over");
 }
 

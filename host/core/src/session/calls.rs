@@ -201,7 +201,7 @@ impl Calls {
             released.push(slot.released);
         }
         let response = match fanned_id {
-            Some(id) => joined(&id, &responses, &released)?,
+            Some(id) => joined(&id, responses, &released)?,
             None => responses.pop()?,
         };
         Some(Handover { place, ticket, calls, requests, response })
@@ -225,30 +225,28 @@ struct Operation<'a> {
 }
 
 /// The response of a call with operations, from theirs; `released` says which were.
-fn joined(id: &Arc<str>, own: &[Response], released: &[bool]) -> Option<Response> {
+fn joined(id: &Arc<str>, own: SmallVec<[Response; 1]>, released: &[bool]) -> Option<Response> {
     let count = |status| own.iter().filter(|response| response.status == status).count();
     // What is worst is what the call is: the list tells the rest.
     let worst = [Status::Error, Status::Cancelled, Status::NotRun];
     let status = worst.into_iter().find(|status| count(*status) > 0).unwrap_or(Status::Ok);
     let transient = count(Status::Error) > 0
         && own.iter().all(|own| own.status != Status::Error || own.transient);
-    let operations = own.iter().zip(released).map(|(response, released)| {
+    let is_stored = own.iter().any(|own| own.whole.is_some());
+    let name = own.first()?.name.clone();
+    let operations = own.into_iter().zip(released).map(|(response, released)| {
         // What never started is told apart from what was stopped.
         let status = match response.status {
             Status::Cancelled if !released => Status::NotRun,
             status => status,
         };
-        (status, response.clone())
+        (status, response)
     });
     let list = OperationList(operations.collect());
-    let (content, whole) = if own.iter().any(|own| own.whole.is_some()) {
-        // Read where the response is: a session reads no files.
-        (list.list(|response| Ok(Cow::Borrowed(&*response.content))).ok()?, Some(Stored::new(list)))
-    } else {
-        (list.list(Response::text).ok()?, None)
-    };
-    let name = &own.first()?.name;
-    Some(Response { whole, transient, ..Response::new(id, name, status, content) })
+    // What is stored is read where the response is: a session reads no files.
+    let content = list.text_of(|response| Cow::Borrowed(&response.content)).ok()?;
+    let whole = is_stored.then(|| Stored::new(list));
+    Some(Response { whole, transient, ..Response::new(id, &name, status, content) })
 }
 
 /// What the operations of a call answer, as a list that is written when it is read.
@@ -256,30 +254,37 @@ fn joined(id: &Arc<str>, own: &[Response], released: &[bool]) -> Option<Response
 struct OperationList(Vec<(Status, Response)>);
 
 impl OperationList {
-    fn list<'a>(
+    /// Writes the list, one operation after the other.
+    fn write<'a>(
         &'a self,
-        text: impl Fn(&'a Response) -> io::Result<Cow<'a, str>>,
-    ) -> io::Result<String> {
-        let mut list = String::from("[");
+        out: &mut dyn io::Write,
+        text: impl Fn(&'a Response) -> Cow<'a, str>,
+    ) -> io::Result<()> {
+        out.write_all(b"[")?;
         for (place, (status, response)) in (1..).zip(&self.0) {
             if place > 1 {
-                list.push_str(",\n");
+                out.write_all(b",\n")?;
             }
-            let content = &*text(response)?;
-            list.push_str(&serde_json::to_string(&Operation { place, status: *status, content })?);
+            let content = &*text(response);
+            serde_json::to_writer(&mut *out, &Operation { place, status: *status, content })?;
         }
-        list.push(']');
-        Ok(list)
+        out.write_all(b"]")
+    }
+
+    fn text_of<'a>(&'a self, text: impl Fn(&'a Response) -> Cow<'a, str>) -> io::Result<String> {
+        let mut list = Vec::new();
+        self.write(&mut list, text)?;
+        String::from_utf8(list).map_err(io::Error::other)
     }
 }
 
+// What can't be read of one operation does not hide the others.
 impl StoredText for OperationList {
     fn text(&self) -> io::Result<String> {
-        // What can't be read of one operation does not hide the others.
-        self.list(|response| Ok(response.text_or_beginning()))
+        self.text_of(Response::text_or_beginning)
     }
 
     fn write_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        out.write_all(self.text()?.as_bytes())
+        self.write(out, Response::text_or_beginning)
     }
 }

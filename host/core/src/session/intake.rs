@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{io::Submission, prompts::Subject, state::State};
+use super::{
+    io::Submission,
+    prompts::{Subject, Turn},
+    state::State,
+};
 use crate::{
     batch::{CallId, Instant},
     fan_out::{Expansion, expand},
@@ -157,7 +161,7 @@ impl State {
                     edit: terms.run == RunMode::Edit,
                     problem: None,
                 };
-                self.prompt(Subject::Approval(call), prompt);
+                self.prompt(Subject::Approval(call), prompt, Turn::Last);
             }
         }
     }

@@ -5,26 +5,43 @@ use std::collections::{BTreeMap, VecDeque};
 use super::io::PromptId;
 use crate::{
     batch::{CallId, ExecutionId},
-    outcome::Question,
     prompt::Prompt,
 };
 
-/// Whom and what a prompt is about.
-#[derive(Debug, Clone)]
+/// Whom a prompt is about.
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Subject {
     /// The approval of a pending call.
     Approval(CallId),
     /// The question of a running one.
-    Question(CallId, ExecutionId, Question),
+    Question(CallId, ExecutionId),
     /// The result of an ended one.
     Review(CallId),
 }
 
 impl Subject {
-    pub(super) fn call(&self) -> CallId {
-        let (Self::Approval(call) | Self::Question(call, ..) | Self::Review(call)) = self;
-        *call
+    pub(super) fn call(self) -> CallId {
+        let (Self::Approval(call) | Self::Question(call, _) | Self::Review(call)) = self;
+        call
     }
+}
+
+/// When a prompt is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Turn {
+    /// Before all others: it goes on with what was asked last.
+    Next,
+    /// Behind all others.
+    Last,
+}
+
+/// A prompt without a reply.
+#[derive(Debug)]
+struct Waiting {
+    subject: Subject,
+    prompt: Prompt,
+    /// Whether somebody was asked.
+    is_open: bool,
 }
 
 /// The prompts without a reply.
@@ -32,40 +49,30 @@ impl Subject {
 pub(super) struct Prompts {
     one_at_a_time: bool,
     next: u64,
-    /// Those that nobody was asked yet.
-    queue: VecDeque<(PromptId, Prompt)>,
+    waiting: BTreeMap<PromptId, Waiting>,
+    /// Those that nobody was asked yet. Some may have been withdrawn.
+    queue: VecDeque<PromptId>,
     open: usize,
-    /// Each of them, asked or not, with what to ask if it is asked again.
-    subjects: BTreeMap<PromptId, (Subject, Option<Prompt>)>,
 }
 
 impl Prompts {
     pub(super) fn new(one_at_a_time: bool) -> Self {
-        Self { one_at_a_time, next: 0, queue: VecDeque::new(), open: 0, subjects: BTreeMap::new() }
+        let (waiting, queue) = (BTreeMap::new(), VecDeque::new());
+        Self { one_at_a_time, next: 0, waiting, queue, open: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.subjects.is_empty()
+        self.waiting.is_empty()
     }
 
-    /// Adds a prompt behind all others.
-    pub(super) fn push(&mut self, subject: Subject, prompt: Prompt) -> PromptId {
-        let id = self.add(subject);
-        self.queue.push_back((id, prompt));
-        id
-    }
-
-    /// Adds a prompt before all others: it goes on with what was asked last.
-    pub(super) fn push_front(&mut self, subject: Subject, prompt: Prompt) -> PromptId {
-        let id = self.add(subject);
-        self.queue.push_front((id, prompt));
-        id
-    }
-
-    fn add(&mut self, subject: Subject) -> PromptId {
+    pub(super) fn push(&mut self, subject: Subject, prompt: Prompt, turn: Turn) -> PromptId {
         let id = PromptId(self.next);
         self.next += 1;
-        self.subjects.insert(id, (subject, None));
+        self.waiting.insert(id, Waiting { subject, prompt, is_open: false });
+        match turn {
+            Turn::Next => self.queue.push_front(id),
+            Turn::Last => self.queue.push_back(id),
+        }
         id
     }
 
@@ -74,38 +81,33 @@ impl Prompts {
         if self.one_at_a_time && self.open > 0 {
             return None;
         }
-        // Some of the queue may have been withdrawn.
-        while let Some((id, prompt)) = self.queue.pop_front() {
-            if let Some((_, asked)) = self.subjects.get_mut(&id) {
-                *asked = Some(prompt.clone());
+        while let Some(id) = self.queue.pop_front() {
+            if let Some(waiting) = self.waiting.get_mut(&id) {
+                waiting.is_open = true;
                 self.open += 1;
-                return Some((id, prompt));
+                return Some((id, waiting.prompt.clone()));
             }
         }
         None
     }
 
     /// What a prompt without a reply is about.
-    pub(super) fn subject(&self, id: PromptId) -> Option<&Subject> {
-        Some(&self.subjects.get(&id)?.0)
+    pub(super) fn subject(&self, id: PromptId) -> Option<Subject> {
+        Some(self.waiting.get(&id)?.subject)
     }
 
     /// Nobody waits for the reply any more. Whether somebody was asked.
     pub(super) fn withdraw(&mut self, id: PromptId) -> bool {
-        match self.subjects.remove(&id) {
-            Some((_, Some(_))) => {
-                self.open -= 1;
-                true
-            }
-            _ => false,
-        }
+        let was_open = self.waiting.remove(&id).is_some_and(|waiting| waiting.is_open);
+        self.open -= usize::from(was_open);
+        was_open
     }
 
     /// Somebody has replied; gives what was asked, if it still stood.
     pub(super) fn replied(&mut self, id: PromptId) -> Option<(Subject, Prompt)> {
-        let asked = matches!(self.subjects.get(&id), Some((_, Some(_))));
-        let (subject, prompt) = asked.then(|| self.subjects.remove(&id))??;
+        self.waiting.get(&id).filter(|waiting| waiting.is_open)?;
+        let Waiting { subject, prompt, .. } = self.waiting.remove(&id)?;
         self.open -= 1;
-        Some((subject, prompt?))
+        Some((subject, prompt))
     }
 }

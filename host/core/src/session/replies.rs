@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{
     executions::Asking,
     io::{Action, PromptId},
-    prompts::Subject,
+    prompts::{Subject, Turn},
     state::State,
 };
 use crate::{
@@ -23,23 +23,26 @@ impl State {
         let Some((subject, prompt)) = self.prompts.replied(id) else {
             return;
         };
-        let call = subject.call();
-        if let Some(slot) = self.calls.get_mut(call) {
+        if let Some(slot) = self.calls.get_mut(subject.call()) {
             slot.prompt = None;
         }
-        match (subject, reply) {
-            (subject, _) if self.is_moot(&subject) => {}
-            (Subject::Approval(call), Reply::Approval(approval)) => match approval {
+        if self.is_moot(subject) {
+            return;
+        }
+        match (subject, prompt, reply) {
+            (Subject::Approval(call), _, Reply::Approval(approval)) => match approval {
                 Approval::Run(None) => {
                     self.scheduler.approve(now, call);
                 }
                 Approval::Run(Some(arguments)) => self.approve_with(now, call, arguments),
                 Approval::Reject(why) => self.settle(now, call, Status::NotRun, &why),
             },
-            (Subject::Question(call, execution, question), Reply::Answer(answer)) => {
-                self.answer(now, call, execution, question, answer);
-            }
-            (Subject::Review(call), Reply::Review(review)) => {
+            (
+                Subject::Question(call, execution),
+                Prompt::Question { question, .. },
+                Reply::Answer(answer),
+            ) => self.answer(now, call, execution, question, answer),
+            (Subject::Review(call), _, Reply::Review(review)) => {
                 match review {
                     Review::Deliver => {}
                     Review::Replace(text) => self.calls.respond(call, Status::Ok, text),
@@ -48,7 +51,7 @@ impl State {
                 self.scheduler.respond(now, call);
             }
             // Nothing yet, or a reply to something else.
-            (subject, _) => self.prompt_again(subject, prompt),
+            (subject, prompt, _) => self.prompt(subject, prompt, Turn::Next),
         }
     }
 
@@ -67,7 +70,7 @@ impl State {
                 let (tool, id) = (request.name.clone(), request.id.clone());
                 let problem = Some(error);
                 let prompt = Prompt::Approve { tool, id, arguments, edit: true, problem };
-                return self.prompt_again(Subject::Approval(call), prompt);
+                return self.prompt(Subject::Approval(call), prompt, Turn::Next);
             }
         };
         self.arguments.replace(call, arguments.clone());

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::{
     executions::{Asking, Execution},
     io::{Action, Run},
-    prompts::Subject,
+    prompts::{Subject, Turn},
     state::State,
 };
 use crate::{
@@ -166,7 +166,7 @@ impl State {
             (ResultMode::Ask | ResultMode::Edit, Some(response)) => {
                 let edit = mode == ResultMode::Edit;
                 let prompt = Prompt::Review { response: response.clone(), edit };
-                return self.prompt(Subject::Review(call), prompt);
+                return self.prompt(Subject::Review(call), prompt, Turn::Last);
             }
             (ResultMode::Skip, Some(_)) => self.withhold(call),
             _ if slot.response.is_none() => self.respond_cancelled(call),
@@ -189,8 +189,8 @@ impl State {
         self.scheduler.set_asking(now, execution, true);
         if let Some(request) = self.calls.request(call) {
             let (tool, id) = (request.name.clone(), request.id.clone());
-            let prompt = Prompt::Question { tool, id, question: question.clone() };
-            self.prompt(Subject::Question(call, execution, question), prompt);
+            let prompt = Prompt::Question { tool, id, question };
+            self.prompt(Subject::Question(call, execution), prompt, Turn::Last);
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     calls::Calls,
     executions::Executions,
     io::Action,
-    prompts::{Prompts, Subject},
+    prompts::{Prompts, Subject, Turn},
 };
 use crate::{
     batch::{CallId, End, ExecutionId, Instant, Stage},
@@ -68,19 +68,9 @@ impl State {
         self.catalog.terms(self.calls.request(call)?)
     }
 
-    pub(super) fn prompt(&mut self, subject: Subject, prompt: Prompt) {
-        let call = subject.call();
-        let id = self.prompts.push(subject, prompt);
-        if let Some(slot) = self.calls.get_mut(call) {
-            slot.prompt = Some(id);
-        }
-    }
-
-    /// The same, before all others: it goes on with what was asked last.
-    pub(super) fn prompt_again(&mut self, subject: Subject, prompt: Prompt) {
-        let call = subject.call();
-        let id = self.prompts.push_front(subject, prompt);
-        if let Some(slot) = self.calls.get_mut(call) {
+    pub(super) fn prompt(&mut self, subject: Subject, prompt: Prompt, turn: Turn) {
+        let id = self.prompts.push(subject, prompt, turn);
+        if let Some(slot) = self.calls.get_mut(subject.call()) {
             slot.prompt = Some(id);
         }
     }
@@ -103,13 +93,13 @@ impl State {
         }
     }
 
-    pub(super) fn is_moot(&self, subject: &Subject) -> bool {
+    pub(super) fn is_moot(&self, subject: Subject) -> bool {
         let stage = self.scheduler.batch().get(subject.call()).map(|call| call.stage);
         match (subject, stage) {
             (Subject::Approval(_), Some(Stage::Pending))
             | (Subject::Review(_), Some(Stage::Ended { .. })) => false,
-            (Subject::Question(_, asked, _), Some(Stage::Running { execution, asking: true })) => {
-                *asked != execution
+            (Subject::Question(_, asked), Some(Stage::Running { execution, asking: true })) => {
+                asked != execution
             }
             _ => true,
         }
