@@ -46,6 +46,15 @@ fn package(floor: &str) -> String {
     if floor == "cli" { "jp-policy".to_owned() } else { format!("jp-policy-{floor}") }
 }
 
+/// What `cargo tree` says, a line a dependency.
+fn tree(arguments: &[&str]) -> String {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.current_dir(root()).args(["tree", "--locked", "--prefix", "none"]).args(arguments);
+    let output = tree.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("names")
+}
+
 #[test]
 fn a_crate_uses_only_those_under_it() {
     let mut wrong = Vec::new();
@@ -66,13 +75,7 @@ fn a_crate_uses_only_those_under_it() {
 fn a_crate_depends_on_nothing_that_its_floor_must_not_know() {
     let mut wrong = Vec::new();
     for (floor, never) in FLOORS {
-        let mut tree = Command::new(env!("CARGO"));
-        tree.current_dir(root())
-            .args(["tree", "--locked", "--edges", "normal", "--prefix", "none"]);
-        tree.args(["--format", "{p}", "--package", &package(floor)]);
-        let output = tree.output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).expect("names");
+        let text = tree(&["--edges", "normal", "--format", "{p}", "--package", &package(floor)]);
         let known: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
         assert!(known.contains(&"jp-policy-guest"), "{floor}: the tree is not that of the crate");
         let found = never.iter().filter(|name| known.contains(name));
@@ -116,20 +119,16 @@ fn a_circle_is_found() {
 /// A crate alone is built with what the workspace has built: no dependency has other features there, least of all wasmtime.
 #[test]
 fn a_crate_alone_has_the_features_of_the_workspace() {
-    let tree = |which: &[&str]| -> BTreeSet<String> {
-        let mut tree = Command::new(env!("CARGO"));
-        tree.current_dir(root()).args(["tree", "--locked", "--edges", "normal,build,dev"]);
-        tree.args(["--prefix", "none", "--no-dedupe", "--format", "{p} [{f}]"]).args(which);
-        let output = tree.output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).expect("names");
+    let features = |which: &[&str]| -> BTreeSet<String> {
+        let all = ["--edges", "normal,build,dev", "--no-dedupe", "--format", "{p} [{f}]"];
+        let text = tree(&[&all, which].concat());
         text.lines().filter(|line| !line.contains(" (/")).map(str::to_owned).collect()
     };
-    let workspace = tree(&["--workspace"]);
+    let workspace = features(&["--workspace"]);
     // What is small and no other dependency needs may differ.
     let light = |line: &&String| LIGHT.iter().any(|name| line.starts_with(&format!("{name} v")));
     for (floor, _) in FLOORS {
-        let alone = tree(&["--package", &package(floor)]);
+        let alone = features(&["--package", &package(floor)]);
         let other: Vec<&String> =
             alone.difference(&workspace).filter(|line| !light(line)).collect();
         assert!(
