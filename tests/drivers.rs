@@ -161,7 +161,7 @@ impl Lines {
             EventKind::Restarted(call) => format!("{call} restarted"),
             EventKind::Fault(fault) => format!("fault {fault}"),
             // How often the policy is asked is the driver's.
-            EventKind::Decided { .. } => return,
+            EventKind::Decided(_) => return,
         };
         self.lines.push((event.at, text));
     }

@@ -341,7 +341,7 @@ struct Meddler {
 
 impl Observer for Meddler {
     fn event(&mut self, event: &Event, _: &Snapshot<'_>) {
-        if matches!(event.kind, EventKind::Decided { .. }) {
+        if matches!(event.kind, EventKind::Decided(_)) {
             return;
         }
         self.events += 1;

@@ -311,6 +311,11 @@ impl Batch {
         call.changed <= revision
     }
 
+    /// Makes room for so many more calls.
+    pub fn reserve(&mut self, more: usize) {
+        self.calls.reserve(more);
+    }
+
     /// Adds a call at the end of the written order; it is pending.
     ///
     /// # Panics

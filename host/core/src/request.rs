@@ -6,6 +6,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::text::{cut, push_clean_to};
 
+/// So many characters a title has, and each value in it.
+const TITLE: usize = 60;
+const TITLE_VALUE: usize = 20;
+
 /// A call as the assistant wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -28,18 +32,22 @@ impl Request {
 
     /// The call in a few words: its tool, and what of its arguments is short.
     pub fn title(&self) -> String {
-        const LENGTH: usize = 60;
-        const VALUE: usize = 20;
-        let mut title = String::with_capacity(LENGTH);
-        push_clean_to(&mut title, &self.name, LENGTH);
+        let mut title = String::with_capacity(TITLE);
+        self.write_title(&mut title);
+        title
+    }
+
+    /// Writes the title into an empty text.
+    pub(crate) fn write_title(&self, title: &mut String) {
+        push_clean_to(title, &self.name, TITLE);
         for value in self.arguments.iter().flat_map(|arguments| arguments.values()) {
-            if title.chars().nth(LENGTH).is_some() {
+            if title.chars().nth(TITLE).is_some() {
                 break;
             }
             match value {
                 Json::String(text) => {
                     title.push(' ');
-                    push_clean_to(&mut title, text, VALUE);
+                    push_clean_to(title, text, TITLE_VALUE);
                 }
                 Json::Number(number) => {
                     let _ = write!(title, " {number}");
@@ -47,8 +55,7 @@ impl Request {
                 Json::Bool(_) | Json::Null | Json::Array(_) | Json::Object(_) => {}
             }
         }
-        cut(&mut title, LENGTH);
-        title
+        cut(title, TITLE);
     }
 }
 

@@ -70,16 +70,20 @@ pub enum EventKind {
     /// A call is prepared again after a restart; it is pending. To do: approve it again.
     Restarted(CallId),
     /// The policy was asked and has answered.
-    Decided {
-        /// How many calls it was shown.
-        shown: usize,
-        /// How many it released.
-        released: Vec<CallId>,
-        /// When it wants to be asked again.
-        wake_at: Option<Instant>,
-    },
+    Decided(Box<Decided>),
     /// The policy did something that can't be accepted, and is out.
     Fault(Box<Fault>),
+}
+
+/// What the policy answered. It stands in a box: a batch has two events a call before the first question, and they are small.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// How many calls the policy was shown.
+    pub shown: usize,
+    /// Which it released, in written order.
+    pub released: Vec<CallId>,
+    /// When it wants to be asked again.
+    pub wake_at: Option<Instant>,
 }
 
 /// How a call came to its response.
@@ -218,6 +222,13 @@ impl Scheduler {
     pub fn set_open(&mut self, open: bool) {
         self.open = open;
         self.due = true;
+    }
+
+    /// Makes room for so many more calls.
+    pub fn reserve(&mut self, more: usize) {
+        self.batch.reserve(more);
+        // Each is submitted and approved before the first question.
+        self.events.reserve(2 * more);
     }
 
     /// Adds a call at the end of the written order; it is pending. `parent` is the place of its tool call among the tool calls:
@@ -386,12 +397,9 @@ impl Scheduler {
         });
         match checked {
             Ok((released, wake_at)) => {
-                let decided = EventKind::Decided {
-                    shown: batch.calls.len(),
-                    released: released.clone(),
-                    wake_at,
-                };
-                self.emit(now, decided);
+                let shown = batch.calls.len();
+                let decided = Decided { shown, released: released.clone(), wake_at };
+                self.emit(now, EventKind::Decided(Box::new(decided)));
                 self.decider = Decider::Policy(Some(policy));
                 self.wake_at = wake_at;
                 self.release(now, &released);

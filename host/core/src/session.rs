@@ -59,7 +59,9 @@
 //!                 let end = Outcome::Success { content: "done".to_owned() }.into();
 //!                 session.handle(now, Input::Ran { execution: run.execution, end });
 //!             }
-//!             Action::Respond(handover) => responses.push(handover.response),
+//!             Action::Respond(place) => {
+//!                 responses.extend(session.hand_over(place).map(|handover| handover.response));
+//!             }
 //!             _ => {}
 //!         }
 //!     }
@@ -100,7 +102,7 @@ use crate::{
 
 use calls::Calls;
 use prompts::Prompts;
-use state::{Next, State};
+use state::State;
 
 pub use io::{Action, Handover, Input, PromptId, Run, Submission};
 
@@ -168,26 +170,20 @@ impl Session {
 
     /// What has to be done next, or is worth knowing; none: nothing, until more happens.
     pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
-        loop {
-            match self.0.actions.pop_front() {
-                Some(Next::Action(action)) => return Some(action),
-                Some(Next::HandOver(place)) => {
-                    if let Some(handover) = self.0.calls.hand_over(place) {
-                        return Some(Action::Respond(Box::new(handover)));
-                    }
-                }
-                None => match self.0.scheduler.poll_event() {
-                    Some(event) => {
-                        self.react(now, &event);
-                        return Some(Action::Event(event));
-                    }
-                    None => {
-                        let (id, prompt) = self.0.prompts.open()?;
-                        return Some(Action::Prompt { id, prompt: Box::new(prompt) });
-                    }
-                },
-            }
+        if let Some(action) = self.0.actions.pop_front() {
+            return Some(action);
         }
+        if let Some(event) = self.0.scheduler.poll_event() {
+            self.react(now, &event);
+            return Some(Action::Event(event));
+        }
+        let (id, prompt) = self.0.prompts.open()?;
+        Some(Action::Prompt { id, prompt: Box::new(prompt) })
+    }
+
+    /// Takes out a tool call that is over: the session lets go of what it knew of it. None: it is not over, or was taken out before.
+    pub fn hand_over(&mut self, place: usize) -> Option<Handover> {
+        self.0.calls.hand_over(place)
     }
 
     /// The next question for the policy, if there is one now. Its answer is handed to [`Input::Decided`].
@@ -289,14 +285,14 @@ impl Session {
                     Settlement::Responded | Settlement::NotRun => {}
                 }
                 if let Some(place) = self.0.calls.settled(*call) {
-                    self.0.actions.push_back(Next::HandOver(place));
+                    self.0.act(Action::Respond(place));
                 }
             }
             EventKind::Ended(None, ..)
             | EventKind::Submitted(_)
             | EventKind::Asked(_)
             | EventKind::Cancelled
-            | EventKind::Decided { .. }
+            | EventKind::Decided(_)
             | EventKind::Fault(_) => {}
         }
     }

@@ -116,7 +116,9 @@ impl Play {
                         self.prompts.push((id, *prompt));
                     }
                     Action::ClosePrompt(id) => self.log.push(format!("close {}", id.0)),
-                    Action::Respond(handover) => {
+                    Action::Respond(place) => {
+                        let handover = self.session.hand_over(place).expect("it is over");
+                        assert!(self.session.hand_over(place).is_none(), "it is taken out once");
                         self.log.push(format!("respond {}", handover.place));
                         self.responses.push(handover.response);
                     }

@@ -315,8 +315,8 @@ impl Follower {
                 self.started = false;
                 self.wake_at = None;
             }
-            EventKind::Decided { wake_at, .. } => {
-                self.wake_at = *wake_at;
+            EventKind::Decided(decided) => {
+                self.wake_at = decided.wake_at;
                 self.due = false;
             }
             EventKind::Cancelled | EventKind::Fault(_) => self.wake_at = None,

@@ -41,6 +41,11 @@ impl From<Arc<Map<String, Json>>> for Entry {
 }
 
 impl Arguments {
+    /// Makes room for the arguments of so many more calls.
+    pub fn reserve(&self, more: usize) {
+        self.write().reserve(more);
+    }
+
     /// Puts down the arguments of the next call in written order.
     pub fn push(&self, arguments: Arc<Map<String, Json>>) {
         self.write().push(arguments.into());

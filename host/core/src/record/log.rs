@@ -80,9 +80,11 @@ impl<W: Write> Writer<W> {
             EventKind::Stop(execution) => Line::Stop { execution: execution.number() },
             EventKind::Cancelled => Line::Cancelled,
             EventKind::Restarted(call) => Line::Restarted { call: *call },
-            EventKind::Decided { shown, released, wake_at } => {
-                Line::Decided { shown: *shown, released: released.clone(), wake_at: *wake_at }
-            }
+            EventKind::Decided(decided) => Line::Decided {
+                shown: decided.shown,
+                released: decided.released.clone(),
+                wake_at: decided.wake_at,
+            },
             EventKind::Fault(fault) => Line::Fault {
                 kind: fault.kind.word().to_owned(),
                 policy: fault.policy.name.clone(),

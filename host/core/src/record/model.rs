@@ -115,6 +115,11 @@ impl Record {
         Self { peaks: vec![0; keys.len()], running: vec![0; keys.len()], keys, ..Self::default() }
     }
 
+    /// Makes room for so many more calls.
+    pub fn reserve(&mut self, more: usize) {
+        self.calls.reserve(more);
+    }
+
     /// The most executions at once of each key, by its name.
     pub fn peaks_by_key(&self) -> BTreeMap<&str, u32> {
         self.keys.iter().map(String::as_str).zip(self.peaks.iter().copied()).collect()
@@ -196,7 +201,7 @@ impl Record {
                 });
             }
             EventKind::Cancelled => self.cancelled = Some(at),
-            EventKind::Decided { .. } => self.decisions += 1,
+            EventKind::Decided(_) => self.decisions += 1,
             EventKind::Fault(fault) => self.faults.push((**fault).clone()),
             EventKind::Stop(_) => {}
         }

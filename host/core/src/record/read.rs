@@ -13,7 +13,7 @@ use crate::{
     batch::{CallId, End, ExecutionId, Instant, KeyIndex},
     description::CallDescription,
     request::Request,
-    scheduler::{Event, EventKind},
+    scheduler::{Decided, Event, EventKind},
 };
 
 /// A record file, read and checked.
@@ -248,7 +248,7 @@ impl Reader {
                 for call in &released {
                     self.call(*call)?;
                 }
-                EventKind::Decided { shown, released, wake_at }
+                EventKind::Decided(Box::new(Decided { shown, released, wake_at }))
             }
             Line::Released { call, execution } => {
                 self.call(call)?;

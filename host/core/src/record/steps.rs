@@ -106,7 +106,7 @@ impl Steps {
             }
             EventKind::Settled(call, how) => self.settle(call, how),
             EventKind::Restarted(call) => self.restart(call),
-            EventKind::Decided { .. } | EventKind::Cancelled | EventKind::Fault(_) => Ok(()),
+            EventKind::Decided(_) | EventKind::Cancelled | EventKind::Fault(_) => Ok(()),
         }
     }
 

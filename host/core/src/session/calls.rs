@@ -56,6 +56,8 @@ pub(super) struct Calls {
     parents: Vec<ToolCall>,
     /// The tool calls that have a ticket and no response yet.
     tickets: HashMap<u64, usize>,
+    /// Where titles are written before they are as long as they are.
+    title: String,
 }
 
 impl Calls {
@@ -92,7 +94,9 @@ impl Calls {
 
     /// Adds the next call, of the tool call at `parent`.
     pub(super) fn add(&mut self, request: Request, parent: u32, response: Option<Response>) {
-        let title = request.title().into();
+        self.title.clear();
+        request.write_title(&mut self.title);
+        let title = self.title.as_str().into();
         if let (Some(tool_call), Ok(call)) =
             (self.parents.get_mut(parent as usize), CallId::try_from(self.slots.len()))
         {
@@ -180,7 +184,7 @@ impl Calls {
 
     /// Takes out a tool call that is over.
     pub(super) fn hand_over(&mut self, place: usize) -> Option<Handover> {
-        let tool_call = self.parents.get_mut(place)?;
+        let tool_call = self.parents.get_mut(place).filter(|tool_call| tool_call.left == 0)?;
         if let Some(ticket) = tool_call.ticket {
             self.tickets.remove(&ticket);
         }

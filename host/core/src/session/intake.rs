@@ -21,6 +21,8 @@ impl State {
     pub(super) fn submit(&mut self, now: Instant, submissions: Vec<Submission>) {
         let first = self.calls.len();
         self.calls.reserve(submissions.len());
+        self.scheduler.reserve(submissions.len());
+        self.arguments.reserve(submissions.len());
         for submission in submissions {
             self.add(now, submission);
         }

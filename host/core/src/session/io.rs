@@ -111,8 +111,9 @@ pub enum Action {
     },
     /// Nobody waits for the reply to this prompt any more. A reply that comes nevertheless does nothing.
     ClosePrompt(PromptId),
-    /// A tool call has its response. The session lets go of what it knew of it.
-    Respond(Box<Handover>),
+    /// The tool call with this place has its response. It can be looked at until
+    /// [`hand_over`](super::Session::hand_over) takes it out.
+    Respond(usize),
 }
 
 /// A run to be started.

@@ -13,6 +13,7 @@ use crate::{
     gate::Gate,
     outcome::{Outcome, Question},
     prompt::Prompt,
+    request::Request,
     response::{Response, Status},
     run_end::RunEnd,
     terms::ResultMode,
@@ -81,10 +82,9 @@ impl State {
         if let Some(gate) = self.calls.gate(call) {
             gate.report(&end);
         }
-        let Some(request) = self.calls.request(call) else {
+        let Some(Request { id, name, .. }) = self.calls.request(call) else {
             return self.end(now, execution, End::Stopped);
         };
-        let (id, name) = (request.id.clone(), request.name.clone());
         match end {
             RunEnd::Gated => self.gated(now, call, execution),
             RunEnd::Stopped => self.cut_short(now, call, execution),
@@ -113,7 +113,7 @@ impl State {
                 self.ask(now, execution, Asking::Ended, question);
             }
             RunEnd::Finished { outcome, whole } => {
-                let mut response = Response::from_outcome(&id, &name, outcome);
+                let mut response = Response::from_outcome(id, name, outcome);
                 response.whole = whole;
                 let end = if response.status == Status::Ok { End::Succeeded } else { End::Failed };
                 if let Some(slot) = self.calls.get_mut(call) {

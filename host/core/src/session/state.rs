@@ -34,22 +34,14 @@ pub(super) struct State {
     pub(super) calls: Calls,
     pub(super) executions: Executions,
     pub(super) prompts: Prompts,
-    pub(super) actions: VecDeque<Next>,
+    pub(super) actions: VecDeque<Action>,
     /// What calls that are cut short answer, where somebody said it.
     pub(super) message: Option<String>,
 }
 
-/// What is to come out next.
-pub(super) enum Next {
-    Action(Action),
-    /// The tool call with this place is over. It is taken apart when this comes out, so that whoever is told of the events before
-    /// it can still look at it.
-    HandOver(usize),
-}
-
 impl State {
     pub(super) fn act(&mut self, action: Action) {
-        self.actions.push_back(Next::Action(action));
+        self.actions.push_back(action);
     }
 
     /// Settles a call that has not run.

@@ -402,7 +402,9 @@ impl<'a, 'o> World<'a, 'o> {
                 }
                 Action::Prompt { id, prompt } => self.prompted(now, id, &prompt),
                 // A reply to a prompt that was closed does nothing.
-                Action::ClosePrompt(_) | Action::Respond(_) => {}
+                Action::ClosePrompt(_) => {}
+                // How a call came out is in its record.
+                Action::Respond(place) => drop(self.session.hand_over(place)),
             }
         }
     }

@@ -181,7 +181,7 @@ impl Observer for StatusWatcher {
             | EventKind::Answered(_)
             | EventKind::Stop(_)
             | EventKind::Cancelled
-            | EventKind::Decided { .. }
+            | EventKind::Decided(_)
             | EventKind::Fault(_) => {}
         }
     }

@@ -192,12 +192,15 @@ impl Coordinator {
         let prompter = self.prompter.clone();
         let mut prompts = OpenPrompts::new(&*prompter);
         let mut answer: Option<JoinHandle<Answered>> = None;
+        self.record.reserve(calls.len());
+        self.responses.reserve(calls.len());
+        self.requests.reserve(calls.len());
         self.session.handle(self.now(), Input::Submit(calls));
         loop {
             let now = self.now();
             self.act(now, &mut prompts, observer);
             if answer.is_none() {
-                answer = self.ask(&mut prompts, observer);
+                answer = self.ask(now, &mut prompts, observer);
             }
             if answer.is_none() {
                 observer.decided(&self.snapshot());
@@ -274,7 +277,11 @@ impl Coordinator {
                 }
                 Action::Prompt { id, prompt } => prompts.open(id, *prompt),
                 Action::ClosePrompt(id) => prompts.close(id),
-                Action::Respond(handover) => self.hand_over(*handover),
+                Action::Respond(place) => {
+                    if let Some(handover) = self.session.hand_over(place) {
+                        self.hand_over(handover);
+                    }
+                }
             }
         }
     }
@@ -283,18 +290,19 @@ impl Coordinator {
     /// answer is to come.
     fn ask(
         &mut self,
+        mut now: Instant,
         prompts: &mut OpenPrompts<'_>,
         observer: &mut dyn Observer,
     ) -> Option<JoinHandle<Answered>> {
         let reasons = observer.reasons();
-        while let Some(question) = self.session.poll_question(self.now()) {
+        while let Some(question) = self.session.poll_question(now) {
             let start = Stopwatch::now();
             // Reasons take as long as the policy takes.
             let answer = if reasons == 0 { question.ask_at_once() } else { Err(question) };
             match answer {
                 Ok(answer) => {
                     let answered = Answered { answer, took: start.elapsed(), reasons: Vec::new() };
-                    self.answered(answered, prompts, observer);
+                    now = self.answered(answered, prompts, observer);
                 }
                 Err(question) => {
                     return Some(tokio::task::spawn_blocking(move || {
@@ -308,16 +316,17 @@ impl Coordinator {
             }
         }
         // After a fault the default rules decide without a question.
-        self.act(self.now(), prompts, observer);
+        self.act(now, prompts, observer);
         None
     }
 
+    /// Hands the policy's answer on, and gives the time at which it did.
     fn answered(
         &mut self,
         answered: Answered,
         prompts: &mut OpenPrompts<'_>,
         observer: &mut dyn Observer,
-    ) {
+    ) -> Instant {
         let Answered { answer, took, reasons } = answered;
         self.cost.decisions += 1;
         self.cost.time += took;
@@ -329,6 +338,7 @@ impl Coordinator {
         for (call, reason) in reasons.into_iter().filter(|_| self.record.faults.is_empty()) {
             observer.reason(now, call, &reason);
         }
+        now
     }
 
     fn command(&mut self, command: Command) {
