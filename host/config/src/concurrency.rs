@@ -183,21 +183,25 @@ impl Concurrency {
     }
 }
 
-/// What a table starts from when it is laid over a number `N`: the number in table form, `{ key = <tool>, limit = N }`.
+/// What a table starts from when it is laid over a number: over `N` from the number in table form, `{ key = <tool>, limit = N }`,
+/// and over 0, which is neither a key nor a limit, from nothing.
 ///
 /// Nothing happens to any other pair of values: an integer replaces whatever stood there, tables merge field by field.
 pub(super) fn widen(tool: &str, base: &mut Node, later: &Node) {
-    if let (Value::Integer(_), Value::Table(_)) = (&base.value, &later.value) {
-        let entry = |value| Entry {
-            name: base.place.clone(),
-            node: Node { value, place: base.place.clone() },
+    let (Value::Integer(number), Value::Table(_)) = (&base.value, &later.value) else {
+        return;
+    };
+    let mut table = Table::default();
+    if number.parse() != Ok(0_u32) {
+        let name = &base.place;
+        let mut set = |field: &str, value| {
+            let node = Node { value, place: name.clone() };
+            table.insert(field.to_owned(), Entry { name: name.clone(), node });
         };
-        let table = Table::from_iter([
-            ("key".to_owned(), entry(Value::String(tool.to_owned()))),
-            ("limit".to_owned(), entry(base.value.clone())),
-        ]);
-        *base = Node { value: Value::Table(table), place: later.place.clone() };
+        set("key", Value::String(tool.to_owned()));
+        set("limit", base.value.clone());
     }
+    *base = Node { value: Value::Table(table), place: later.place.clone() };
 }
 
 fn read_limit(

@@ -69,9 +69,8 @@ fn a_field_can_be_asked_for_alone() {
     conversation / tools / github_issues / concurrency / key
     user_global: user.toml:3:15 4 => "github_issues"
     workspace: jp.toml:2:7 "github" => "github"
-    cli_cfg: --cfg:1:46 0 => "github_issues"
-    = "github_issues"
-    - cli_cfg --cfg:1:46
+    cli_cfg: --cfg:1:46 0 => nothing
+    = nothing
     "#);
 }
 

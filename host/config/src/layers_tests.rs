@@ -71,11 +71,46 @@ fn a_table_over_a_number_starts_from_it() {
         concurrency(&["concurrency = 3", "concurrency.key = 'git'"]),
         r#"{ key = "git", limit = 3 }"#
     );
+    assert_eq!(concurrency(&["concurrency.limit = 3"]), "tool `a`: `concurrency` has no `key`");
+}
+
+#[test]
+fn a_table_over_0_starts_from_nothing() {
+    let git = r#"{ key = "git", limit = 1 }"#;
+    let no_key = "tool `a`: `concurrency` has no `key`";
+    assert_eq!(concurrency(&["concurrency = 0", "concurrency.key = 'git'"]), git);
+    assert_eq!(concurrency(&["concurrency = 0", "concurrency.limit = 3"]), no_key);
+    assert_eq!(concurrency(&["concurrency = 0", "concurrency = {}"]), no_key);
     assert_eq!(
-        concurrency(&["concurrency = 0", "concurrency.key = 'git'"]),
+        concurrency(&["concurrency = 0", "concurrency.x = 1", "concurrency.key = 'git'"]),
+        r#"{ key = "git", limit = 1, x = 1 }"#
+    );
+    // Neither does anything come back of what 0 has lifted, nor is the 0 of a table one of these.
+    assert_eq!(
+        concurrency(&[
+            "concurrency = { key = 'k', limit = 4, x = 1 }",
+            "concurrency = 0",
+            "concurrency.key = 'git'"
+        ]),
+        git
+    );
+    assert_eq!(
+        concurrency(&["concurrency = { key = 'k', limit = 0 }", "concurrency.key = 'git'"]),
         r#"{ key = "git", limit = 0 }"#
     );
-    assert_eq!(concurrency(&["concurrency.limit = 3"]), "tool `a`: `concurrency` has no `key`");
+}
+
+#[test]
+fn the_key_that_is_missing_over_0_is_missed_where_the_table_stands() {
+    let lower = Source::new("1.toml", "[conversation.tools.a]\ncommand = 'x'\nconcurrency = 0");
+    let upper = Source::new("2.toml", "[conversation.tools.a]\nconcurrency = { limit = 3 }");
+    let mut layers = Layers::default();
+    layers.source(Layer::Workspace, &lower).source(Layer::Cwd, &upper);
+    insta::assert_snapshot!(layers.build().expect_err("it names no key").to_string(), @r#"
+    2.toml:2:15: error: tool `a`: `concurrency` has no `key`
+      2.toml:2:15: a table names the key it limits
+      help: write `concurrency = N` to limit this tool alone, or add `key = "..."`
+    "#);
 }
 
 #[test]

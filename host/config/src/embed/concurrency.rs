@@ -111,7 +111,7 @@ impl PartialConcurrencyConfig {
     /// Lays a later layer of the tool with this configured name over this one.
     ///
     /// A number replaces whatever stood here; a table over a table merges field by field; a table over a number starts from that
-    /// number's table, `{ key = <tool>, limit = <number> }`.
+    /// number's table, `{ key = <tool>, limit = <number> }`, and over 0, which is neither a key nor a limit, from nothing.
     pub fn merge(&mut self, tool: &str, later: Self) {
         let Self::Table(later) = later else {
             *self = later;
@@ -119,6 +119,7 @@ impl PartialConcurrencyConfig {
         };
         let mut base = match std::mem::replace(self, Self::Limit(0)) {
             Self::Table(base) => base,
+            Self::Limit(0) => PartialSharedConcurrency::default(),
             Self::Limit(limit) => PartialSharedConcurrency {
                 key: Some(tool.to_owned()),
                 limit: Some(limit),
