@@ -460,7 +460,10 @@ fn trace(event: &Event) {
         tracing::error!(target: "policy", %at, kind = fault.kind.word(), "{fault}");
         return;
     }
-    tracing::debug!(target: "batch", %at, "{:?}", event.kind);
+    match &event.kind {
+        EventKind::Decided(decided) => tracing::debug!(target: "batch", %at, "{decided:?}"),
+        kind => tracing::debug!(target: "batch", %at, "{kind:?}"),
+    }
 }
 
 /// What the session has to know of tools.
