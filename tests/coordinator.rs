@@ -25,7 +25,7 @@ use jp_policy_core::{
     scheduler::{Event, EventKind},
 };
 use jp_policy_core::{
-    prompt::{Approval, Prompt, Reply},
+    prompt::{Answer, Approval, Prompt, Reply},
     response::{Response, Status},
 };
 use jp_policy_guest::{Batch, Decision, Settings, View};
@@ -115,7 +115,7 @@ fn answers_go_to_the_call_that_asked() {
     ]);
     let people = scripted(|prompt| match prompt {
         Prompt::Question { id, .. } => {
-            Reply::Answer(Some(json!(if **id == *"A" { "red" } else { "blue" })))
+            Reply::Answer(Answer::Given(json!(if **id == *"A" { "red" } else { "blue" })))
         }
         other => panic!("nobody asked for {other:?}"),
     });

@@ -16,12 +16,12 @@ use jp_policy_core::{
     catalog::Terms,
     outcome::{AnswerType, Outcome, Question},
     policy::Native,
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     request::Request,
     scheduler::{Event, EventKind},
     terms::{ResultMode, RunMode},
 };
-use jp_policy_harness::{self as harness, Behaviour, Scenario, simulate_with};
+use jp_policy_harness::{self as harness, Behaviour, Ending, Scenario, simulate_with};
 use jp_policy_runtime::{
     coordinator::{Clock, Coordinator, Observer, Prompter, Setup, Snapshot},
     tools::{Invocation, Ran, Running, Stop, Tools},
@@ -34,7 +34,7 @@ struct Draw {
     tool: usize,
     decision: Decision,
     asks: bool,
-    fails: bool,
+    ending: Ending,
     /// Beyond the first: operations of a fanned-out call.
     operations: usize,
 }
@@ -57,6 +57,9 @@ const TOOLS: &str = r#"
 /// The tool whose results people review.
 const REVIEWED: &str = "also";
 
+/// The id of questions that nobody wants to answer.
+const DISMISSED: &str = "dismissed";
+
 const NAMES: [&str; 4] = ["free", "one", "two", "also"];
 
 fn draw() -> impl Strategy<Value = Draw> {
@@ -66,12 +69,17 @@ fn draw() -> impl Strategy<Value = Draw> {
         1 => Just(Decision::Rejected),
     ];
     let often = || prop::bool::weighted(0.3);
-    (0..NAMES.len(), decision, often(), often(), often(), 0..3_usize).prop_map(
-        |(tool, decision, asks, fails, several, operations)| Draw {
+    let ending = prop_oneof![
+        6 => Just(Ending::Succeeds),
+        3 => Just(Ending::Fails),
+        1 => Just(Ending::Dismissed),
+    ];
+    (0..NAMES.len(), decision, often(), ending, often(), 0..3_usize).prop_map(
+        |(tool, decision, asks, ending, several, operations)| Draw {
             tool,
             decision,
             asks,
-            fails,
+            ending,
             // The last tool does not fan out.
             operations: if several && tool < 3 { operations + 1 } else { 0 },
         },
@@ -105,13 +113,16 @@ fn scenario(draws: &[Draw], cancel: bool, restart: bool, order: &[u32]) -> Strin
             Decision::Approved => text += &format!("approved = {}\n", spans.next()),
             Decision::Rejected => text += &format!("rejected = {}\n", spans.next()),
         }
+        let asks = draw.asks && draw.operations == 0;
         let mut does = || {
             let mut does = format!("{}s", spans.next());
-            if draw.asks && draw.operations == 0 {
+            if asks && draw.ending != Ending::Dismissed {
                 does += &format!(" ask {}s", spans.next());
             }
-            if draw.fails {
-                does += " fail";
+            match draw.ending {
+                Ending::Dismissed if asks => does += " ask dismissed",
+                Ending::Fails => does += " fail",
+                Ending::Dismissed | Ending::Succeeds => {}
             }
             does
         };
@@ -122,7 +133,7 @@ fn scenario(draws: &[Draw], cancel: bool, restart: bool, order: &[u32]) -> Strin
         } else {
             text += &format!("does = \"{}\"\n", does());
         }
-        if draw.asks && draw.operations == 0 {
+        if asks {
             // The second one is for the run after a restart.
             text += &format!("answered_after = [{}, {}]\n", spans.next(), spans.next());
         }
@@ -239,22 +250,26 @@ impl Tools for Played {
 
     fn run<'a>(&'a self, invocation: &'a Invocation, stop: &'a Stop) -> Running<'a> {
         let call = call_of(&invocation.arguments);
-        let Behaviour { phases, fails } = self.behaviour(call);
+        let behaviour = self.behaviour(call);
         let work = async move {
-            for phase in phases {
+            for (number, phase) in behaviour.phases.iter().enumerate() {
                 tokio::time::sleep(Duration::from_nanos(phase.takes)).await;
                 if phase.asks {
+                    let dismissed = behaviour.is_dismissed(number);
                     let question = Question {
-                        id: "question".to_owned(),
+                        id: if dismissed { DISMISSED } else { "question" }.to_owned(),
                         text: call.to_string(),
                         pre_amble: None,
                         answer_type: AnswerType::Text,
                         default: None,
                     };
+                    if dismissed {
+                        return Outcome::NeedsInput { question };
+                    }
                     invocation.host.ask(question).await;
                 }
             }
-            if fails {
+            if behaviour.ending == Ending::Fails {
                 Outcome::error("failed")
             } else {
                 Outcome::Success { content: String::new() }
@@ -300,7 +315,11 @@ impl Prompter for People {
                     let spec = &played.scenario.calls[call as usize];
                     let after = spec.answered_after[count(&played.asked, call)];
                     tokio::time::sleep(Duration::from_nanos(after)).await;
-                    Reply::Answer(Some(serde_json::Value::Null))
+                    Reply::Answer(if question.id == DISMISSED {
+                        Answer::Dismissed
+                    } else {
+                        Answer::Given(serde_json::Value::Null)
+                    })
                 }
                 Prompt::Review { response, .. } => {
                     let calls = &mut played.scenario.calls.iter();

@@ -297,10 +297,26 @@ fn a_client_answers_what_its_calls_ask_and_another_one_is_not_kept_waiting() {
         answer(&mut second, id, json!({ "action": "accept", "content": { "color": "blue" } })).await;
         assert_eq!(second.receive().await["result"]["content"][0]["text"], "\"blue\"");
 
-        // To dismiss it is no answer.
+        // Not to want to answer cancels the call, whichever way it is said.
         answer(&mut first, first_id, json!({ "action": "decline" })).await;
-        let response = first.receive().await;
-        assert_eq!(response["result"]["isError"], true, "{response}");
+        let cancelled = json!({
+            "content": [{ "type": "text", "text": "The tool call was cancelled." }],
+            "isError": true,
+        });
+        assert_eq!(first.receive().await["result"], cancelled);
+        first.call(2, "asks", 3).await;
+        let (_, id) = elicited(&mut first).await;
+        answer(&mut first, id, json!({ "action": "cancel" })).await;
+        assert_eq!(first.receive().await["result"], cancelled);
+
+        // To accept a form without its field says nothing.
+        first.call(3, "asks", 4).await;
+        let (_, id) = elicited(&mut first).await;
+        answer(&mut first, id, json!({ "action": "accept", "content": {} })).await;
+        assert_eq!(
+            first.receive().await["result"]["content"][0]["text"],
+            "tool `asks` asks \"Which color?\" and nobody answered; set `questions.color.answer` to answer it without a person"
+        );
     });
 }
 

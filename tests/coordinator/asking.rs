@@ -7,7 +7,7 @@ use jp_policy_core::{batch::Carried, policy::Native, request::Request};
 use jp_policy_core::{
     catalog::Terms,
     outcome::{AnswerType, Outcome, Question},
-    prompt::{Prompt, Reply},
+    prompt::{Answer, Prompt, Reply},
     response::Status,
 };
 use jp_policy_runtime::{
@@ -107,6 +107,7 @@ impl Scene {
     }
 
     async fn reply(&mut self, what: &str, answer: Option<Json>) {
+        let answer = answer.map_or(Answer::Dismissed, Answer::Given);
         self.prompt(what).await.send(Reply::Answer(answer)).expect("it is waited for");
     }
 }
@@ -232,7 +233,7 @@ async fn a_persons_time_is_not_the_calls() {
         let reply = scene.prompt("a color").await;
         let start = Instant::now();
         tokio::time::advance(Duration::from_hours(1)).await;
-        reply.send(Reply::Answer(Some(json!("red")))).expect("it is waited for");
+        reply.send(Reply::Answer(Answer::Given(json!("red")))).expect("it is waited for");
         scene.hears("a hears Some(String(\"red\"))").await;
         scene.reply("a size", Some(json!(7))).await;
         assert!(start.elapsed() >= Duration::from_hours(1));

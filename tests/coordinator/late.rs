@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jp_policy_core::{
     outcome::{AnswerType, Outcome, Question},
-    prompt::{Approval, Prompt, Reply},
+    prompt::{Answer, Approval, Prompt, Reply},
     response::{Response, Status},
 };
 use jp_policy_runtime::coordinator::{AutoPrompter, Prompter};
@@ -171,7 +171,7 @@ impl Prompter for Slow {
             said.await.expect("the test says so");
             match prompt {
                 Prompt::Approve { .. } => Reply::Approval(Approval::Run(None)),
-                Prompt::Question { .. } => Reply::Answer(Some("yes".into())),
+                Prompt::Question { .. } => Reply::Answer(Answer::Given("yes".into())),
                 other @ Prompt::Review { .. } => panic!("nobody asked for {other:?}"),
             }
         })

@@ -169,7 +169,8 @@ fn cancelled_in_the_middle_each_operation_says_how_far_it_came() {
         "[ \"$1\" != 2 ] || { : >second; exec sleep 1000; }; echo \"did $1\"",
     );
     batch(&dir, &[operations(&[1, 2, 3]), json!({ "n": 4 })]);
-    let mut running = dir.run().start();
+    let record = ["--record", "record.jsonl", "--record-arguments"];
+    let mut running = dir.run().args(record).start();
     running.until_file("work/second");
     running.signal(Signal::TERM);
     let ended = running.end().code(130);
@@ -181,6 +182,9 @@ fn cancelled_in_the_middle_each_operation_says_how_far_it_came() {
     --- G apply: cancelled
     Not now.
     "#);
+    // Its record says the same of each operation.
+    let resume = ["run", "--resume", "record.jsonl", "--config", "tools", "--workspace", "work"];
+    assert_eq!(dir.program().args(resume).end().code(1).stdout(), ended.stdout());
 }
 
 #[test]

@@ -196,18 +196,18 @@ fn questions_and_reviews_take_turns_and_hold_up_nobody_else() {
 #[test]
 fn a_dismissed_question_ends_its_call_and_no_other() {
     let dir = Dir::new();
-    dir.tool("asks", "concurrency = 1", ASKS);
+    dir.tool("asks", "concurrency = 1\ncancellation_response = \"Not now.\"", ASKS);
     dir.batch(&json!([{ "id": "1", "name": "asks" }, { "id": "2", "name": "asks" }]));
     let mut terminal = start(&dir);
     terminal.until_shows("? asks: Who?");
     terminal.keys(&[ESCAPE]);
-    terminal.until_shows("failed    1 asks");
+    terminal.until_shows("stopped   1 asks");
     terminal.until_shows("\n? asks: Who?");
     terminal.keys(&["Ann", ENTER]);
     let ended = terminal.end().code(1);
     insta::assert_snapshot!(ended.stdout(), @r#"
-    --- 1 asks: error
-    tool `asks` asks "Who?" and nobody answered; set `questions.name.answer` to answer it without a person
+    --- 1 asks: cancelled
+    Not now.
     --- 2 asks: ok
     hi {"name":"Ann"}
     "#);

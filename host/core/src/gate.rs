@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::run_end::RunEnd;
 
-/// Whether an operation of the call has failed. Nothing else: limits and order are the Host's.
+/// Whether an operation of the call has failed, or was cancelled by itself. Nothing else: limits and order are the Host's.
 ///
 /// Who runs an operation [reports](Self::report) how it ended before the session learns of it, so whatever is released because of
 /// that end finds the gate shut. An operation that finds it shut is not run, and ends at once.
@@ -12,7 +12,7 @@ use crate::run_end::RunEnd;
 pub struct Gate(Arc<Mutex<bool>>);
 
 impl Gate {
-    /// An operation has failed. Once this returns, none begins.
+    /// An operation has failed, or was cancelled. Once this returns, none begins.
     pub fn shut(&self) {
         *self.lock() = true;
     }

@@ -55,8 +55,8 @@ impl Prompt {
 pub enum Reply {
     /// To [`Prompt::Approve`].
     Approval(Approval),
-    /// To [`Prompt::Question`]; none: the question was dismissed.
-    Answer(Option<Json>),
+    /// To [`Prompt::Question`].
+    Answer(Answer),
     /// To [`Prompt::Review`].
     Review(Review),
     /// To any: nothing yet. It is asked again, unless nobody waits for the reply any more.
@@ -70,6 +70,27 @@ pub enum Approval {
     Run(Option<Map<String, Json>>),
     /// It may not; the response says so, and why.
     Reject(String),
+}
+
+/// What becomes of a question. A run that goes on while it asks hears only whether there is an answer, and ends as it likes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A person, or whatever stands in for one, gives this answer.
+    Given(Json),
+    /// A person was asked and does not want to answer: the call is cancelled.
+    Dismissed,
+    /// There was nobody to ask: the call fails.
+    Unanswered,
+}
+
+impl Answer {
+    /// The answer, if there is one.
+    pub fn given(self) -> Option<Json> {
+        match self {
+            Self::Given(answer) => Some(answer),
+            Self::Dismissed | Self::Unanswered => None,
+        }
+    }
 }
 
 /// What becomes of a result.

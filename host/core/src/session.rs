@@ -230,7 +230,7 @@ impl Session {
         self.0.calls.operation_of(call)
     }
 
-    /// Whether a call was released and not run, because another operation of its tool call had failed.
+    /// Whether a call was released and not run, because another operation of its tool call had failed or was cancelled.
     pub fn is_gated(&self, call: CallId) -> bool {
         self.0.calls.get(call).is_some_and(|slot| slot.gated)
     }

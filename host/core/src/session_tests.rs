@@ -8,7 +8,7 @@ use crate::{
     catalog::Terms,
     outcome::{AnswerType, Outcome, Question},
     policy::Native,
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     run_end::RunEnd,
     terms::{OnError, ResultMode, RunMode},
 };
@@ -50,6 +50,8 @@ struct Play {
     prompts: Vec<(PromptId, Prompt)>,
     responses: Vec<Response>,
     faults: Vec<String>,
+    /// How executions ended, each with its number.
+    ends: Vec<String>,
     /// All that is not an event, in a few words.
     log: Vec<String>,
 }
@@ -82,6 +84,7 @@ impl Play {
             prompts: vec![],
             responses: vec![],
             faults: vec![],
+            ends: vec![],
             log: vec![],
         }
     }
@@ -99,6 +102,9 @@ impl Play {
                 match action {
                     Action::Event(Event { kind: EventKind::Fault(fault), .. }) => {
                         self.faults.push(fault.to_string());
+                    }
+                    Action::Event(Event { kind: EventKind::Ended(_, execution, end), .. }) => {
+                        self.ends.push(format!("{} {end:?}", execution.number()));
                     }
                     Action::Event(_) => {}
                     Action::Run(run) => {
@@ -236,6 +242,96 @@ fn a_recorded_failure_shuts_the_gate() {
     assert!(play.answers()[0].contains(r#"{"operation":2,"status":"not-run""#));
 }
 
+/// Asks by ending.
+fn asks() -> Outcome {
+    Outcome::NeedsInput { question: question("q") }
+}
+
+/// A question that a person does not want to answer cancels its call; one that nobody was there for is a failure.
+#[test]
+fn a_dismissed_question_cancels_its_call_and_an_unanswered_one_fails() {
+    let mut play = Play::new(unattended());
+    play.submit(&[("free", json!({})), ("free", json!({}))]);
+    for (call, answer) in [(0, Answer::Dismissed), (1, Answer::Unanswered)] {
+        play.then(play.end(call, asks()));
+        let prompt = play.prompts.last().expect("somebody is asked").0;
+        play.then(Input::Replied { prompt, reply: Reply::Answer(answer) });
+    }
+    assert_eq!(
+        play.answers(),
+        [
+            "c0 Cancelled: cancelled",
+            "c1 Error: tool `free` asks \"which?\" and nobody answered; set `questions.q.answer` to answer it without a person"
+        ]
+    );
+    assert_eq!(play.ends, ["0 Stopped", "1 Failed"]);
+    assert!(play.session.is_over());
+}
+
+/// A run that goes on hears that there is no answer, whoever gave none, and what it makes of that is its call's response.
+#[test]
+fn a_run_that_goes_on_makes_of_a_dismissed_question_what_it_likes() {
+    let mut play = Play::new(unattended());
+    play.submit(&[("free", json!({}))]);
+    let execution = play.execution(0);
+    play.then(Input::Asks { execution, number: 0, question: question("q") });
+    let reply = Reply::Answer(Answer::Dismissed);
+    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    assert_eq!(play.log[1..], ["prompt 0", "answer 0 None"]);
+    play.then(play.end(0, success("without it")));
+    assert_eq!(play.answers(), ["c0 Ok: without it"]);
+}
+
+const NOT_RUN_AFTER_A_CANCEL: &str = r#""status":"not-run","content":"not run: another operation of this call was cancelled, and `fan_out.on_error` is \"stop\"""#;
+
+/// What stands behind an operation may build on it, and this one was left in the middle of its work.
+#[test]
+fn a_dismissed_question_stops_the_operations_behind_it() {
+    let mut play = Play::new(stopping());
+    play.submit(&[three_operations()]);
+    play.then(play.end(0, asks()));
+    let reply = Reply::Answer(Answer::Dismissed);
+    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    assert_eq!(play.log, ["run 0", "prompt 0", "respond 0"]);
+    let rest = NOT_RUN_AFTER_A_CANCEL;
+    assert_eq!(
+        play.answers(),
+        [format!(
+            "c0 Cancelled: [{{\"operation\":1,\"status\":\"cancelled\",\"content\":\"cancelled\"}},\n{{\"operation\":2,{rest}}},\n{{\"operation\":3,{rest}}}]"
+        )]
+    );
+    // Where no failure stops the others, this does not either.
+    let mut play = Play::new(Tools { fan_out: Some(OnError::Continue), ..unattended() });
+    play.submit(&[three_operations()]);
+    play.then(play.end(0, asks()));
+    let reply = Reply::Answer(Answer::Dismissed);
+    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    assert_eq!(play.log, ["run 0", "prompt 0", "run 1"]);
+}
+
+/// The same after a restart, and when the batch is gone on with after the program was killed.
+#[test]
+fn a_dismissed_question_stops_the_operations_behind_it_for_good() {
+    let mut play = Play::new(stopping());
+    play.submit(&[three_operations()]);
+    play.then(play.end(0, asks()));
+    let reply = Reply::Answer(Answer::Dismissed);
+    play.tell(Input::Replied { prompt: play.prompts[0].0, reply });
+    play.then(Input::Restart);
+    assert_eq!(play.log, ["run 0", "prompt 0", "respond 0"]);
+
+    let mut resumed = Play::new(stopping());
+    let (tool, arguments) = three_operations();
+    let request = request("c0", tool, &arguments);
+    let cancelled = Response::new(&"c0.1".into(), &"keyed".into(), Status::Cancelled, "cancelled");
+    let responses = vec![Some(cancelled), None, None];
+    resumed.then(Input::Submit(vec![Submission { responses, ..request.into() }]));
+    assert_eq!(resumed.log, ["respond 0"], "nothing runs");
+    assert_eq!(resumed.answers(), play.answers());
+    let not_run = play.answers()[0].matches(NOT_RUN_AFTER_A_CANCEL).count();
+    assert_eq!(not_run, 2, "{:?}", play.answers());
+}
+
 /// What has ended keeps its real result, although the session is told to restart before it has said so.
 #[test]
 fn a_restart_does_not_undo_a_failure_that_came_before_it() {
@@ -318,7 +414,7 @@ fn a_second_question_dismisses_the_first() {
     play.then(asks(1));
     play.then(Input::Withdraws { execution, number: 0 });
     assert_eq!(play.log[1..], ["prompt 0", "answer 0 None", "close 0", "prompt 1"]);
-    let reply = Reply::Answer(Some(json!("red")));
+    let reply = Reply::Answer(Answer::Given(json!("red")));
     play.then(Input::Replied { prompt: play.prompts[1].0, reply });
     assert_eq!(play.log[5..], [r#"answer 1 Some(String("red"))"#]);
     play.then(asks(2));
@@ -336,7 +432,7 @@ fn a_call_that_asks_and_ends_is_run_again() {
     for n in 0..runs::MAX_QUESTIONS {
         let question = question(&format!("q{n}"));
         play.then(play.end(0, Outcome::NeedsInput { question }));
-        let reply = Reply::Answer(Some(json!(n)));
+        let reply = Reply::Answer(Answer::Given(json!(n)));
         play.then(Input::Replied { prompt: play.prompts[n as usize].0, reply });
         assert_eq!(
             play.runs.last().map(|run| (run.first, u32::try_from(run.answers.len()).ok())),

@@ -27,7 +27,7 @@ pub use parameters::Parameters;
 pub use recorded::{Assumed, Assumption, Recorded, recorded_config, recorded_scenario};
 pub use replay::{ReplayInput, overlay, replay};
 pub use scenario::{
-    Behaviour, CallSpec, Earlier, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
+    Behaviour, CallSpec, Earlier, Ending, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
 };
 pub use simulate::{
     SimulateError, SimulateOptions, Simulation, SimulationObserver, simulate, simulate_with,

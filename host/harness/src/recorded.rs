@@ -18,7 +18,9 @@ use jp_policy_guest::ToolIndex;
 use jp_policy_report::text::duration;
 use serde_json::Value as Json;
 
-use super::scenario::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+use super::scenario::{
+    Behaviour, CallSpec, Ending, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
+};
 
 /// The configuration that a record was made under, as far as it decides about releases. The policy's file is its plugin, where the
 /// record names one; it is not looked at.
@@ -210,6 +212,7 @@ fn spec(
     let takes = run.map(|run| length(record, run));
     let what = match run {
         Some(run) if run.asks.iter().any(|ask| ask.to.is_none()) => Some(Assumption::Unanswered),
+        Some(run) if was_dismissed(record, run) => None,
         Some(Run { end: Some(End::Stopped), .. }) => {
             Some(Assumption::Stopped { after: takes.unwrap_or(0) })
         }
@@ -224,17 +227,23 @@ fn spec(
         .iter()
         .filter(|run| !run.gated)
         .map(|run| Behaviour {
-            phases: phases(run, length(record, run)),
-            fails: run.end == Some(End::Failed),
+            phases: phases(record, run),
+            ending: match run.end {
+                _ if was_dismissed(record, run) => Ending::Dismissed,
+                Some(End::Failed) => Ending::Fails,
+                _ => Ending::Succeeds,
+            },
         })
         .collect();
     let takes = match what {
         Some(Assumption::NeverRan { takes, .. }) => takes,
         _ => SECOND,
     };
-    let never = Behaviour { phases: vec![Phase { takes, asks: false }], fails: false };
+    let never = Behaviour { phases: vec![Phase { takes, asks: false }], ending: Ending::Succeeds };
     let asks = call.runs.iter().flat_map(|run| &run.asks);
-    let stopped = call.runs.iter().filter(|run| run.end == Some(End::Stopped));
+    let stopped = call.runs.iter();
+    let stopped =
+        stopped.filter(|run| run.end == Some(End::Stopped) && !was_dismissed(record, run));
     CallSpec {
         label: String::new(),
         tool: String::new(),
@@ -269,14 +278,26 @@ fn length(record: &Record, run: &Run) -> Instant {
     length.saturating_add(Instant::from(run.end == Some(End::Stopped)))
 }
 
-fn phases(run: &Run, length: Instant) -> Vec<Phase> {
+/// Whether it ended with a question, and not because the batch was cancelled or restarted meanwhile.
+fn was_dismissed(record: &Record, run: &Run) -> bool {
+    let Some(end) = run.span.to.filter(|_| run.end == Some(End::Stopped)) else {
+        return false;
+    };
+    let stopped = record.cancelled.iter().chain(&record.restarts).any(|at| *at == end);
+    !stopped && run.asks.last().is_some_and(|ask| ask.to == Some(end))
+}
+
+fn phases(record: &Record, run: &Run) -> Vec<Phase> {
     let mut phases = Vec::new();
     let mut from = run.span.from;
     for ask in &run.asks {
         phases.push(Phase { takes: ask.from.saturating_sub(from), asks: true });
         from = ask.to.unwrap_or(ask.from);
     }
-    let to = run.span.from.saturating_add(length);
+    if was_dismissed(record, run) {
+        return phases;
+    }
+    let to = run.span.from.saturating_add(length(record, run));
     phases.push(Phase { takes: to.saturating_sub(from), asks: false });
     phases
 }

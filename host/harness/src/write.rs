@@ -13,7 +13,7 @@ use jp_policy_core::{
     terms::OnError,
 };
 
-use super::scenario::{Behaviour, CallSpec, Expect, PersonEvent, Scenario, ScenarioEvent};
+use super::scenario::{Behaviour, CallSpec, Ending, Expect, PersonEvent, Scenario, ScenarioEvent};
 
 impl Scenario {
     /// The text of a file that reads as this scenario. Of the configuration it has what decides about releases: the tools with
@@ -222,9 +222,12 @@ fn does(runs: &[Behaviour]) -> String {
                 words.push("ask".to_owned());
             }
         }
-        if run.fails {
-            words.push("fail".to_owned());
-        }
+        let ending = match run.ending {
+            Ending::Succeeds => None,
+            Ending::Fails => Some("fail"),
+            Ending::Dismissed => Some("dismissed"),
+        };
+        words.extend(ending.map(str::to_owned));
         quoted(&words.join(" "))
     };
     match runs {

@@ -6,7 +6,10 @@ use std::{
 use jp_policy_config::Source;
 use proptest::prelude::*;
 
-use super::{super::scenario::Phase, *};
+use super::{
+    super::scenario::{Ending, Phase},
+    *,
+};
 
 /// Reads what was written, and checks that nothing got lost. What of the configuration is not about releases is not written.
 fn again(scenario: &Scenario) -> String {
@@ -267,13 +270,14 @@ fn call() -> impl Strategy<Value = CallSpec> {
         }),
     ];
     let tool = prop_oneof![Just("t"), Just("fans"), Just("free")];
+    let ending = prop_oneof![Just(Ending::Succeeds), Just(Ending::Fails), Just(Ending::Dismissed)];
     (
-        (tool, any::<bool>(), arguments, phases, any::<bool>()),
+        (tool, any::<bool>(), arguments, phases, ending),
         (decision, times(), times(), prop::option::of(time_()), times()),
     )
-        .prop_map(|((tool, sibling, arguments, phases, fails), rest)| {
+        .prop_map(|((tool, sibling, arguments, phases, ending), rest)| {
             let (decision, answered, answered_after, reviewed, gone) = rest;
-            let last = phases.len() - 1;
+            let last = phases.len() - usize::from(ending != Ending::Dismissed);
             let phases = phases.into_iter().enumerate();
             CallSpec {
                 label: String::new(),
@@ -285,7 +289,7 @@ fn call() -> impl Strategy<Value = CallSpec> {
                 decision,
                 runs: vec![Behaviour {
                     phases: phases.map(|(n, takes)| Phase { takes, asks: n < last }).collect(),
-                    fails,
+                    ending,
                 }],
                 answered,
                 answered_after,
@@ -337,7 +341,7 @@ proptest! {
             let call = CallSpec { label: format!("{n}{label}"), parent, arrives, decision, ..call };
             // Now and then all of them are operations of one call.
             read.push(match same {
-                Some(first) if call.runs[0].fails => {
+                Some(first) if call.runs[0].ending == Ending::Fails => {
                     CallSpec { label: call.label, runs: call.runs, ..first }
                 }
                 _ => call,

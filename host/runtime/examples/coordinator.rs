@@ -14,7 +14,7 @@ use jp_policy_core::{
 use jp_policy_core::{
     catalog::Terms,
     outcome::{AnswerType, Outcome, Question},
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
 };
 use jp_policy_runtime::{
     coordinator::{Coordinator, Observer, Prompter, Setup, Snapshot},
@@ -92,7 +92,7 @@ impl Prompter for Person {
                 }
                 Prompt::Question { question, .. } => {
                     println!("person: {} current", question.text);
-                    Reply::Answer(Some("current".into()))
+                    Reply::Answer(Answer::Given("current".into()))
                 }
                 Prompt::Review { .. } => Reply::Review(Review::Deliver),
             }

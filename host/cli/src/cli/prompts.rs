@@ -6,7 +6,7 @@ use inquire::{Confirm, InquireError, Select, Text};
 use jp_policy_core::text::{clean, clean_lines};
 use jp_policy_core::{
     outcome::{AnswerType, Question},
-    prompt::{Prompt, Reply, Review},
+    prompt::{Answer, Prompt, Reply, Review},
 };
 use jp_policy_runtime::coordinator::Prompter;
 use serde_json::Value as Json;
@@ -54,7 +54,8 @@ impl Prompter for Person {
                     ask(&prompt, &remembered, &signals)
                 })
             });
-            let reply = asked.await.unwrap_or_else(|_| dismissed(&fallback));
+            let reply =
+                asked.await.unwrap_or_else(|_| without_answer(&fallback, Answer::Unanswered));
             drop(waited);
             reply
         })
@@ -67,7 +68,7 @@ fn ask(prompt: &Prompt, remembered: &Remembered, signals: &Signals) -> Reply {
             approve(tool, arguments, *edit, problem.as_deref(), remembered).map(Reply::Approval)
         }
         Prompt::Question { tool, question, .. } => {
-            answer(tool, question).map(|answer| Reply::Answer(Some(answer)))
+            answer(tool, question).map(|answer| Reply::Answer(Answer::Given(answer)))
         }
         Prompt::Review { response, edit } => {
             review(&response.name, &response.text_or_beginning(), *edit).map(Reply::Review)
@@ -78,7 +79,9 @@ fn ask(prompt: &Prompt, remembered: &Remembered, signals: &Signals) -> Reply {
             signals.pressed();
             Reply::Again
         }
-        _ => dismissed(prompt),
+        InquireError::OperationCanceled => without_answer(prompt, Answer::Dismissed),
+        // The terminal could not ask: there is nobody who has dismissed anything.
+        _ => without_answer(prompt, Answer::Unanswered),
     })
 }
 
@@ -119,10 +122,11 @@ fn review(tool: &str, content: &str, edit: bool) -> Result<Review, InquireError>
     deliver.map(|yes| if yes { Review::Deliver } else { Review::Withhold })
 }
 
-fn dismissed(prompt: &Prompt) -> Reply {
+/// What a prompt comes to that nobody has replied to; `answer` says what becomes of a question.
+fn without_answer(prompt: &Prompt, answer: Answer) -> Reply {
     match prompt {
         Prompt::Approve { .. } => Reply::Approval(rejected("")),
-        Prompt::Question { .. } => Reply::Answer(None),
+        Prompt::Question { .. } => Reply::Answer(answer),
         Prompt::Review { .. } => Reply::Review(Review::Withhold),
     }
 }

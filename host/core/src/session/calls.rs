@@ -29,9 +29,9 @@ pub(super) struct Slot {
     pub(super) response: Option<Response>,
     /// The prompt about it that has no reply yet.
     pub(super) prompt: Option<PromptId>,
-    /// Whether it was released.
+    /// Whether it was released, or brought a response along.
     pub(super) released: bool,
-    /// Whether it was released and not run, because another operation had failed.
+    /// Whether it was released and not run, because another operation has stopped it.
     pub(super) gated: bool,
 }
 
@@ -42,8 +42,10 @@ struct ToolCall {
     calls: SmallVec<[CallId; 2]>,
     /// Its id, if it has operations: they have ids of their own.
     fanned_id: Option<Arc<str>>,
-    /// Shut once an operation has failed, where that stops the others.
+    /// Shut once an operation has failed or was cancelled, where that stops the others.
     gate: Option<Gate>,
+    /// How the operation came out that shut it. None also where only who ran it knows yet.
+    shut_by: Option<Status>,
     /// How many of its calls have no response yet.
     left: usize,
     ticket: Option<u64>,
@@ -88,7 +90,7 @@ impl Calls {
         }
         let gate = stops.then(Gate::default);
         let calls = SmallVec::new();
-        self.parents.push(ToolCall { calls, fanned_id, gate, left: 0, ticket });
+        self.parents.push(ToolCall { calls, fanned_id, gate, shut_by: None, left: 0, ticket });
         place
     }
 
@@ -107,9 +109,9 @@ impl Calls {
             request: Some(request),
             title,
             parent,
+            released: response.is_some(),
             response,
             prompt: None,
-            released: false,
             gated: false,
         });
     }
@@ -159,10 +161,30 @@ impl Calls {
         };
         let mut siblings = tool_call.calls.iter().map(|call| self.slots.get(*call as usize));
         let gate = Gate::default();
-        if siblings.any(|slot| slot.is_some_and(Slot::has_failed)) {
+        tool_call.shut_by = siblings.find_map(|slot| slot?.stops_others());
+        if tool_call.shut_by.is_some() {
             gate.shut();
         }
         tool_call.gate = Some(gate);
+    }
+
+    /// A call came out like this, and where that stops the other operations of its tool call, none of them begins any more.
+    pub(super) fn shut_gate(&mut self, call: CallId, by: Status) {
+        let place = self.get(call).map(|slot| slot.parent as usize);
+        if let Some(tool_call) = place.and_then(|place| self.parents.get_mut(place))
+            && let Some(gate) = &tool_call.gate
+        {
+            gate.shut();
+            tool_call.shut_by.get_or_insert(by);
+        }
+    }
+
+    /// How the operation came out that keeps this one from running: the end of a sentence about it.
+    pub(super) fn why_gated(&self, call: CallId) -> &'static str {
+        match self.tool_call(call).and_then(|tool_call| tool_call.shut_by) {
+            Some(Status::Cancelled) => "was cancelled",
+            _ => "failed",
+        }
     }
 
     /// Writes a call's response.
@@ -213,8 +235,13 @@ impl Calls {
 }
 
 impl Slot {
-    fn has_failed(&self) -> bool {
-        self.response.as_ref().is_some_and(|response| response.status == Status::Error)
+    /// How it came out, if no further operation of its tool call starts because of that, where a failure stops the others.
+    ///
+    /// One that was cancelled alone does: its question was dismissed in the middle of its work. What was rejected does not: it had
+    /// not begun, and somebody was asked about each of the others too.
+    pub(super) fn stops_others(&self) -> Option<Status> {
+        let status = self.response.as_ref()?.status;
+        matches!(status, Status::Error | Status::Cancelled).then_some(status)
     }
 }
 

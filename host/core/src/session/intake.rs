@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use super::{
+    calls::Slot,
     io::Submission,
     prompts::{Subject, Turn},
     state::State,
@@ -86,14 +87,13 @@ impl State {
         let tool = self.tools.get(&*request.name).copied().unwrap_or(u32::MAX);
         // As the policy sees them: none, if they can't be read.
         self.arguments.push(request.arguments.clone().unwrap_or_default());
-        let failed = response.as_ref().is_some_and(|response| response.status == Status::Error);
         let answered = response.is_some();
         self.calls.add(request, parent, response);
         if answered {
             let call = self.scheduler.submit_answered(now, tool, parent);
-            // A failure of before the program was started is one.
-            if let Some(gate) = self.calls.gate(call).filter(|_| failed) {
-                gate.shut();
+            // What stopped the others before the program was started does so again.
+            if let Some(status) = self.calls.get(call).and_then(Slot::stops_others) {
+                self.calls.shut_gate(call, status);
             }
         } else {
             self.scheduler.submit(now, tool, parent);
@@ -141,9 +141,7 @@ impl State {
             Err(error) => {
                 let text = format!("invalid arguments for tool `{}`: {error}", request.name);
                 // An operation that can't run has failed before any other has started.
-                if let Some(gate) = self.calls.gate(call) {
-                    gate.shut();
-                }
+                self.calls.shut_gate(call, Status::Error);
                 return self.settle(now, call, Status::Error, &text);
             }
         }

@@ -11,9 +11,9 @@ use super::{
     state::State,
 };
 use crate::{
-    batch::{CallId, ExecutionId, Instant},
+    batch::{CallId, End, ExecutionId, Instant},
     outcome::{Outcome, Question},
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     request::Request,
     response::{Response, Status},
 };
@@ -79,14 +79,14 @@ impl State {
         self.scheduler.approve(now, call);
     }
 
-    /// A person has answered what an execution asks, or has dismissed it.
+    /// What an execution asks has its answer, or will have none.
     fn answer(
         &mut self,
         now: Instant,
         call: CallId,
         execution: ExecutionId,
         question: Question,
-        answer: Option<Json>,
+        answer: Answer,
     ) {
         self.scheduler.set_asking(now, execution, false);
         let Some(known) = self.executions.get_mut(&execution) else {
@@ -94,20 +94,26 @@ impl State {
         };
         match (std::mem::replace(&mut known.asking, Asking::No), answer) {
             (Asking::Running(number), answer) => {
-                self.act(Action::Answer { execution, number, answer });
+                self.act(Action::Answer { execution, number, answer: answer.given() });
             }
-            (_, Some(answer)) => {
+            (_, Answer::Given(answer)) => {
                 known.answers.insert(question.id, answer);
                 self.run(execution);
             }
-            (_, None) => {
+            (_, Answer::Dismissed) => {
+                // It has begun and will not be finished: what was to come behind it can't build on it.
+                self.calls.shut_gate(call, Status::Cancelled);
+                self.cut_short(now, call, execution);
+            }
+            (_, Answer::Unanswered) => {
                 if let Some(slot) = self.calls.get_mut(call)
                     && let Some(Request { id, name, .. }) = &slot.request
                 {
                     let outcome = Outcome::NeedsInput { question };
                     slot.response = Some(Response::from_outcome(id, name, outcome));
                 }
-                self.fail_unanswered(now, call, execution);
+                self.calls.shut_gate(call, Status::Error);
+                self.end(now, execution, End::Failed);
             }
         }
     }

@@ -57,10 +57,12 @@ impl State {
         self.act(Action::Run(Box::new(run)));
     }
 
-    /// An operation was released and not run, because another one has failed.
+    /// An operation was released and not run, because another one has failed or was cancelled.
     fn gated(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
-        let text =
-            "not run: another operation of this call failed, and `fan_out.on_error` is \"stop\"";
+        let other = self.calls.why_gated(call);
+        let text = format!(
+            "not run: another operation of this call {other}, and `fan_out.on_error` is \"stop\""
+        );
         self.calls.respond(call, Status::NotRun, text);
         if let Some(slot) = self.calls.get_mut(call) {
             slot.gated = true;
@@ -79,8 +81,8 @@ impl State {
             // From before a restart: the call is run again.
             return self.end(now, execution, End::Stopped);
         }
-        if let Some(gate) = self.calls.gate(call) {
-            gate.report(&end);
+        if end.is_failure() {
+            self.calls.shut_gate(call, Status::Error);
         }
         let Some(Request { id, name, .. }) = self.calls.request(call) else {
             return self.end(now, execution, End::Stopped);
@@ -102,7 +104,9 @@ impl State {
                     let text =
                         format!("tool `{name}` asked {MAX_QUESTIONS} times; it is not run again");
                     self.calls.respond(call, Status::Error, text);
-                    return self.fail_unanswered(now, call, execution);
+                    // What the session finds itself nobody has reported.
+                    self.calls.shut_gate(call, Status::Error);
+                    return self.end(now, execution, End::Failed);
                 }
                 if let Some(answer) = self.configured_answer(call, &question.id) {
                     if let Some(known) = self.executions.get_mut(&execution) {
@@ -124,17 +128,10 @@ impl State {
         }
     }
 
-    fn cut_short(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
+    /// The call ends without its tool having finished: it answers what its tool has for that.
+    pub(super) fn cut_short(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
         self.respond_cancelled(call);
         self.end(now, execution, End::Stopped);
-    }
-
-    /// A question that nobody answers is a failure that the session finds, not who ran the tool.
-    pub(super) fn fail_unanswered(&mut self, now: Instant, call: CallId, execution: ExecutionId) {
-        if let Some(gate) = self.calls.gate(call) {
-            gate.shut();
-        }
-        self.end(now, execution, End::Failed);
     }
 
     /// Asks an execution to stop.

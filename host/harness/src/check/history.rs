@@ -6,7 +6,7 @@ use jp_policy_config::Config;
 use jp_policy_core::batch::{CallId, Instant};
 
 use super::shapes::{BatchShape, label, tool};
-use crate::{Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
+use crate::{Behaviour, CallSpec, Ending, Expect, PersonEvent, Phase, Scenario, ScenarioEvent};
 
 /// Something that happens to a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl ScenarioBuilder {
             let call = self.call(call);
             // A run that was detached by a restart has its behaviour already, or never had another.
             call.on(at);
-            call.runs.push(Behaviour { phases: Vec::new(), fails: false });
+            call.runs.push(Behaviour { phases: Vec::new(), ending: Ending::Succeeds });
             call.since = Some(at);
             call.live = true;
         }
@@ -166,7 +166,7 @@ impl CallBuilder {
     fn phase(&mut self, at: Instant, asks: bool, fails: bool) {
         if let (Some(since), Some(run)) = (self.since.take(), self.runs.last_mut()) {
             run.phases.push(Phase { takes: at.saturating_sub(since), asks });
-            run.fails = fails;
+            run.ending = if fails { Ending::Fails } else { Ending::Succeeds };
         }
     }
 
@@ -193,7 +193,7 @@ impl CallBuilder {
         };
         if self.runs.is_empty() {
             let phases = vec![Phase { takes: 1_000_000_000, asks: false }];
-            self.runs.push(Behaviour { phases, fails: false });
+            self.runs.push(Behaviour { phases, ending: Ending::Succeeds });
         }
         CallSpec {
             label,

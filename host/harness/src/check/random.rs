@@ -28,8 +28,8 @@ use super::{
     violation::Violation,
 };
 use crate::{
-    Behaviour, CallSpec, Expect, PersonEvent, Phase, Scenario, ScenarioEvent, SimulateError,
-    SimulateOptions, SimulationObserver, simulate_with,
+    Behaviour, CallSpec, Ending, Expect, PersonEvent, Phase, Scenario, ScenarioEvent,
+    SimulateError, SimulateOptions, SimulationObserver, simulate_with,
 };
 
 /// Calls of the largest random batch.
@@ -123,7 +123,7 @@ impl RandomBatch {
                 },
                 runs: vec![Behaviour {
                     phases: asks.into_iter().chain([last]).collect(),
-                    fails: call.fails,
+                    ending: if call.fails { Ending::Fails } else { Ending::Succeeds },
                 }],
                 answered: Vec::new(),
                 answered_after: call.asks.map(|(_, after)| after * MS).into_iter().collect(),

@@ -12,10 +12,30 @@ use super::values::one_or_more;
 /// What one run of a call does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Behaviour {
-    /// The stretches of the run; more than one where it asks in between. The last one does not ask.
+    /// The stretches of the run; more than one where it asks in between. The last one does not ask, unless its question is
+    /// dismissed.
     pub phases: Vec<Phase>,
-    /// Whether it fails in the end.
-    pub fails: bool,
+    /// How it comes out in the end.
+    pub ending: Ending,
+}
+
+impl Behaviour {
+    /// Whether the question at the end of this phase is one that is dismissed.
+    pub fn is_dismissed(&self, phase: usize) -> bool {
+        self.ending == Ending::Dismissed && self.phases.len() == phase + 1
+    }
+}
+
+/// How a run comes out, if nothing stops it before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ending {
+    /// With a result.
+    #[default]
+    Succeeds,
+    /// With a failure.
+    Fails,
+    /// With its last question, which a person dismisses instead of answering it.
+    Dismissed,
 }
 
 /// A stretch of an execution.
@@ -31,7 +51,7 @@ pub struct Phase {
 impl Default for Behaviour {
     fn default() -> Self {
         const SECOND: Instant = 1_000_000_000;
-        Self { phases: vec![Phase { takes: SECOND, asks: false }], fails: false }
+        Self { phases: vec![Phase { takes: SECOND, asks: false }], ending: Ending::Succeeds }
     }
 }
 
@@ -65,9 +85,9 @@ fn read_run(
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Behaviour> {
     let mut phases: Vec<Phase> = Vec::new();
-    let mut fails = false;
+    let mut ending = Ending::Succeeds;
     for word in does.value.split_whitespace() {
-        if !read_word(word, &mut phases, &mut fails) {
+        if !read_word(word, &mut phases, &mut ending) {
             problems.push(
                 Diagnostic::error(format!(
                     "{what} is {:?}, and `{}` is not understood there",
@@ -76,26 +96,30 @@ fn read_run(
                 ))
                 .at(
                     &does.place,
-                    "expected durations with `ask` between them, and `fail` at the end",
+                    "expected durations with `ask` between them, and `fail` at the end, or `dismissed` after the last `ask`",
                 )
                 .help("for instance \"1s ask 500ms fail\""),
             );
             return None;
         }
     }
-    if phases.last().is_none_or(|phase| phase.asks) {
+    if ending != Ending::Dismissed && phases.last().is_none_or(|phase| phase.asks) {
         phases.push(Phase { takes: 0, asks: false });
     }
-    Some(Behaviour { phases, fails })
+    Some(Behaviour { phases, ending })
 }
 
 /// Takes the next word in. `false`: it can't stand there.
-fn read_word(word: &str, phases: &mut Vec<Phase>, fails: &mut bool) -> bool {
+fn read_word(word: &str, phases: &mut Vec<Phase>, ending: &mut Ending) -> bool {
     match word {
-        _ if *fails => false,
+        _ if *ending != Ending::Succeeds => false,
         "fail" => {
-            *fails = true;
+            *ending = Ending::Fails;
             true
+        }
+        "dismissed" => {
+            *ending = Ending::Dismissed;
+            phases.last().is_some_and(|phase| phase.asks)
         }
         "ask" => {
             match phases.last_mut() {

@@ -1,7 +1,7 @@
 use jp_policy_config::{ConfigError, Source};
 
 use super::*;
-use crate::{Phase, Scenario};
+use crate::{Ending, Phase, Scenario};
 
 const TOOLS: &str = "[conversation.tools.t]\n[conversation.tools.f]\nfan_out = true\n";
 
@@ -100,7 +100,15 @@ fn lists_say_something() {
     s.toml:7:15: error: call `A`: `does` is 2 (an integer), expected a text like "1s ask 500ms fail", or a list of them
       s.toml:7:15: expected a text like "1s ask 500ms fail", or a list of them
     s.toml:7:18: error: call `A`: `does` is "fail 1s", and `1s` is not understood there
-      s.toml:7:18: expected durations with `ask` between them, and `fail` at the end
+      s.toml:7:18: expected durations with `ask` between them, and `fail` at the end, or `dismissed` after the last `ask`
+      help: for instance "1s ask 500ms fail"
+    "#);
+    insta::assert_snapshot!(wrong("t", "does = [\"ask 1s dismissed\", \"ask dismissed fail\"]"), @r#"
+    s.toml:7:9: error: call `A`: `does` is "ask 1s dismissed", and `dismissed` is not understood there
+      s.toml:7:9: expected durations with `ask` between them, and `fail` at the end, or `dismissed` after the last `ask`
+      help: for instance "1s ask 500ms fail"
+    s.toml:7:29: error: call `A`: `does` is "ask dismissed fail", and `fail` is not understood there
+      s.toml:7:29: expected durations with `ask` between them, and `fail` at the end, or `dismissed` after the last `ask`
       help: for instance "1s ask 500ms fail"
     "#);
 }
@@ -134,27 +142,31 @@ fn lists_are_read_as_runs_and_times() {
 [[call]]
 name = \"A\"
 tool = \"f\"
-operations = { a = [\"1s ask 2s\", \"fail\"], b = \"3s\" }
+operations = { a = [\"1s ask 2s\", \"fail\", \"ask 1s ask dismissed\"], b = \"3s\" }
 arrives = 1
 approved = [0, 4]
 gone = [2, \"2500ms\"]
 ";
     let calls = parse(calls).expect("it is right");
     let phase = |seconds: Instant, asks| Phase { takes: seconds * SECOND, asks };
-    let run = |phases: &[Phase], fails| Behaviour { phases: phases.to_vec(), fails };
+    let run = |phases: &[Phase], ending| Behaviour { phases: phases.to_vec(), ending };
     let [a, b] = &calls[..] else { panic!("two operations") };
     assert_eq!(
         a.runs,
-        [run(&[phase(1, true), phase(2, false)], false), run(&[phase(0, false)], true)]
+        [
+            run(&[phase(1, true), phase(2, false)], Ending::Succeeds),
+            run(&[phase(0, false)], Ending::Fails),
+            run(&[phase(0, true), phase(1, true)], Ending::Dismissed),
+        ]
     );
-    assert_eq!(b.runs, [run(&[phase(3, false)], false)]);
+    assert_eq!(b.runs, [run(&[phase(3, false)], Ending::Succeeds)]);
     for call in [a, b] {
         assert_eq!(call.decision, PersonEvent::Approved(vec![SECOND, 4 * SECOND]));
         assert_eq!(call.gone, [2 * SECOND, SECOND * 5 / 2]);
     }
     assert_eq!(a.behaviour(0), a.runs.first());
     assert_eq!(a.behaviour(1), a.runs.get(1));
-    assert_eq!(a.behaviour(7), a.runs.get(1));
+    assert_eq!(a.behaviour(7), a.runs.get(2));
 }
 
 #[test]

@@ -30,7 +30,7 @@ mod expect;
 mod file;
 mod values;
 
-pub use behaviour::{Behaviour, Phase};
+pub use behaviour::{Behaviour, Ending, Phase};
 pub use call::{CallSpec, PersonEvent};
 pub use expect::Expect;
 pub use file::{Earlier, Scenario, ScenarioEvent};

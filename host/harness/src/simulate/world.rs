@@ -10,7 +10,7 @@ use jp_policy_core::{
     batch::{CallId, ExecutionId, Instant},
     description::CallDescription,
     outcome::{AnswerType, Outcome, Question},
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     record::Record,
     request::Request,
     run_end::RunEnd,
@@ -23,7 +23,7 @@ use super::{
     options::{SimulateError, SimulateOptions},
     tools::place_of,
 };
-use crate::scenario::{Behaviour, CallSpec, PersonEvent, Scenario, ScenarioEvent};
+use crate::scenario::{Behaviour, CallSpec, Ending, PersonEvent, Scenario, ScenarioEvent};
 
 /// How many steps a simulation may take beyond ten a call: what needs more does not come to an end.
 const STEPS: usize = 100_000;
@@ -273,16 +273,8 @@ impl<'a, 'o> World<'a, 'o> {
             Planned::NotRun(call) => {
                 self.reply(call, Reply::Approval(Approval::Reject("not approved".to_owned())))
             }
-            Planned::Answered(call) => self.reply(call, Reply::Answer(Some(Json::Null))),
-            Planned::AnsweredTo(call, number) => {
-                let open = self.last_run.get(&call).and_then(|(run, _)| self.asking.get(run));
-                match open {
-                    Some((asked, _)) if *asked == number => {
-                        self.reply(call, Reply::Answer(Some(Json::Null)))
-                    }
-                    _ => None,
-                }
-            }
+            Planned::Answered(call) => self.answer(call, |_| true),
+            Planned::AnsweredTo(call, number) => self.answer(call, |asked| asked == number),
             Planned::Reviewed(call) => self.reply(call, Reply::Review(Review::Deliver)),
             Planned::Complete => Some(Input::SetOpen(false)),
             Planned::PhaseOver(call, execution, phase) => {
@@ -329,6 +321,15 @@ impl<'a, 'o> World<'a, 'o> {
         Some(Input::Replied { prompt, reply })
     }
 
+    /// The reply to the question that a call has open, if it is the one of these numbers.
+    fn answer(&mut self, call: CallId, is_meant: impl Fn(u32) -> bool) -> Option<Input> {
+        let (execution, _) = *self.last_run.get(&call)?;
+        let (asked, next) = *self.asking.get(&execution)?;
+        let dismissed = self.behaviour(execution).is_some_and(|does| does.is_dismissed(next - 1));
+        let answer = if dismissed { Answer::Dismissed } else { Answer::Given(Json::Null) };
+        self.reply(call, Reply::Answer(answer)).filter(|_| is_meant(asked))
+    }
+
     fn phase_over(
         &mut self,
         now: Instant,
@@ -343,10 +344,11 @@ impl<'a, 'o> World<'a, 'o> {
         let behaviour = self.behaviour(execution);
         let asks = behaviour.and_then(|does| does.phases.get(phase)).is_some_and(|it| it.asks);
         if !asks {
-            let fails = behaviour.is_some_and(|does| does.fails);
+            let fails = behaviour.is_some_and(|does| does.ending == Ending::Fails);
             let end = if fails { Outcome::error("failed").into() } else { succeeds() };
             return Some(Input::Ran { execution, end });
         }
+        let ends = behaviour.is_some_and(|does| does.is_dismissed(phase));
         let number = self.asked.entry(call).or_default();
         let asked = *number;
         *number += 1;
@@ -362,6 +364,11 @@ impl<'a, 'o> World<'a, 'o> {
             answer_type: AnswerType::Text,
             default: None,
         };
+        // As local tools ask: nothing runs meanwhile, and nothing will.
+        if ends {
+            let end = Outcome::NeedsInput { question }.into();
+            return Some(Input::Ran { execution, end });
+        }
         Some(Input::Asks { execution, number: asked, question })
     }
 
@@ -423,6 +430,9 @@ impl<'a, 'o> World<'a, 'o> {
                 let run = self.last_run.get(&call).map_or(0, |(_, run)| run + 1);
                 self.last_run.insert(call, (execution, run));
                 self.executions.insert(execution, (call, run));
+            }
+            EventKind::Ended(_, execution, _) => {
+                self.asking.remove(&execution);
             }
             EventKind::Restarted(call) => {
                 self.restarted.insert(call);

@@ -2,7 +2,7 @@
 
 use jp_policy_core::{
     outcome::{AnswerType, Question},
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     text::clean,
 };
 use jp_policy_runtime::whole_text;
@@ -87,9 +87,11 @@ pub(super) fn reply(prompt: &Prompt, answer: ElicitResult) -> Reply {
                 "tool `{tool}` was not run: its edited arguments are no JSON: {error}"
             ))),
         },
-        Prompt::Question { question, .. } => {
-            Reply::Answer(content.remove(&question.id).filter(|_| accepted))
-        }
+        Prompt::Question { question, .. } => Reply::Answer(match content.remove(&question.id) {
+            _ if !accepted => Answer::Dismissed,
+            Some(answer) => Answer::Given(answer),
+            None => Answer::Unanswered,
+        }),
         Prompt::Review { .. } if !accepted => Reply::Review(Review::Withhold),
         Prompt::Review { edit, .. } => Reply::Review(match text().filter(|_| *edit) {
             Some(text) => Review::Replace(text),

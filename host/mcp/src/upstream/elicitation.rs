@@ -40,7 +40,7 @@ pub(super) async fn ask(
             let Some(answer) = host.ask(field.question(about, problem)).await else {
                 tracing::warn!(
                     target: "upstream", %tool, id = %field.name,
-                    "nobody answered the question; `questions.<id>.answer` answers it without a person"
+                    "the question has no answer; `questions.<id>.answer` answers it without a person"
                 );
                 return cancel;
             };

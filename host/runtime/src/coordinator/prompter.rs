@@ -7,7 +7,7 @@ use std::{
 };
 
 use jp_policy_core::{
-    prompt::{Approval, Prompt, Reply, Review},
+    prompt::{Answer, Approval, Prompt, Reply, Review},
     session::PromptId,
 };
 
@@ -39,7 +39,9 @@ impl Prompter for AutoPrompter {
             Prompt::Approve { tool, .. } => Reply::Approval(Approval::Reject(format!(
                 "tool `{tool}` runs after approval only, and there was nobody to ask"
             ))),
-            Prompt::Question { question, .. } => Reply::Answer(question.default),
+            Prompt::Question { question, .. } => {
+                Reply::Answer(question.default.map_or(Answer::Unanswered, Answer::Given))
+            }
             Prompt::Review { .. } => Reply::Review(Review::Deliver),
         };
         Box::pin(std::future::ready(reply))

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use jp_policy_core::{
-    fan_out::OPERATIONS, record::RecordFile, request::Request, session::Submission,
+    fan_out::OPERATIONS,
+    record::RecordFile,
+    request::Request,
+    response::{Response, Status},
+    session::Submission,
 };
 use serde_json::{Map, Value as Json};
 
@@ -35,7 +39,7 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Submission>, ResumeError> {
     let mut last = None;
     for (call, known) in file.calls.iter().zip(&file.record.calls) {
         let response = call.response.clone().map(serde_json::from_value).transpose();
-        let response = response.map_err(|error| ResumeError::Response {
+        let mut response: Option<Response> = response.map_err(|error| ResumeError::Response {
             id: call.id.clone(),
             why: error.to_string(),
         })?;
@@ -50,6 +54,13 @@ pub fn resumed(file: &RecordFile) -> Result<Vec<Submission>, ResumeError> {
             resumed.push(Submission { responses: vec![response], ..request.into() });
             continue;
         };
+        // One that was cancelled before it began has stopped no other.
+        if let Some(response) = &mut response
+            && response.status == Status::Cancelled
+            && known.runs.is_empty()
+        {
+            response.status = Status::NotRun;
+        }
         // What was no object of arguments is put back as something that is none.
         let operation = arguments.map_or(Json::Null, Json::Object);
         match resumed.last_mut().filter(|_| last == Some(known.parent)) {
