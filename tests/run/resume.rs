@@ -28,6 +28,9 @@ fn killed(arguments: &[&str]) -> Dir {
     let mut running = dir.run().args(["--record", "record.jsonl"]).args(arguments).start();
     running.until_file("work/started");
     running.until_said("running", "2");
+    // The record is written beside what is said.
+    running.until_recorded("record.jsonl", r#""event":"settled","call":0"#);
+    running.until_recorded("record.jsonl", r#""event":"released","call":1"#);
     running.signal(Signal::KILL);
     let ended = running.end_whatever_is_left();
     assert_eq!(ended.signal(), Some(9));

@@ -135,6 +135,14 @@ impl Running {
         });
     }
 
+    /// Waits until a line of a record says this.
+    pub(crate) fn until_recorded(&mut self, path: &str, line: &str) {
+        let file = self.root.join(path);
+        self.until(&format!("`{line}` in `{path}`"), || {
+            fs::read_to_string(&file).unwrap_or_default().contains(line)
+        });
+    }
+
     /// Waits until it does something about a signal, where there is a `/proc` to tell.
     pub(crate) fn until_caught(&mut self, signal: Signal) {
         let pid = self.child.id();
