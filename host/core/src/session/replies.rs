@@ -112,7 +112,6 @@ impl State {
                     let outcome = Outcome::NeedsInput { question };
                     slot.response = Some(Response::from_outcome(id, name, outcome));
                 }
-                self.calls.shut_gate(call, Status::Error);
                 self.end(now, execution, End::Failed);
             }
         }

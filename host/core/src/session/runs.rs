@@ -81,9 +81,6 @@ impl State {
             // From before a restart: the call is run again.
             return self.end(now, execution, End::Stopped);
         }
-        if end.is_failure() {
-            self.calls.shut_gate(call, Status::Error);
-        }
         let Some(Request { id, name, .. }) = self.calls.request(call) else {
             return self.end(now, execution, End::Stopped);
         };
@@ -104,8 +101,6 @@ impl State {
                     let text =
                         format!("tool `{name}` asked {MAX_QUESTIONS} times; it is not run again");
                     self.calls.respond(call, Status::Error, text);
-                    // What the session finds itself nobody has reported.
-                    self.calls.shut_gate(call, Status::Error);
                     return self.end(now, execution, End::Failed);
                 }
                 if let Some(answer) = self.configured_answer(call, &question.id) {

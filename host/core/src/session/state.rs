@@ -51,8 +51,13 @@ impl State {
         }
     }
 
+    /// An execution has ended. A failure, whoever found it, keeps what stands behind it from starting where that is wanted.
     pub(super) fn end(&mut self, now: Instant, execution: ExecutionId, end: End) {
-        self.executions.remove(&execution);
+        if let Some(known) = self.executions.remove(&execution)
+            && end == End::Failed
+        {
+            self.calls.shut_gate(known.call, Status::Error);
+        }
         self.scheduler.end(now, execution, end);
     }
 
