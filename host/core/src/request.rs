@@ -6,8 +6,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::text::{cut, push_clean_to};
 
-/// So many characters a title has, and each value in it.
+/// The most characters of a title.
 const TITLE: usize = 60;
+
+/// The most characters of a value in a title.
 const TITLE_VALUE: usize = 20;
 
 /// A call as the assistant wrote it.

@@ -75,7 +75,8 @@ pub enum EventKind {
     Fault(Box<Fault>),
 }
 
-/// What the policy answered. It stands in a box: a batch has two events a call before the first question, and they are small.
+/// What the policy answered. [`EventKind`] has it in a box, so that the events of calls, of which there are many at once, stay
+/// small.
 #[derive(Debug, Clone)]
 pub struct Decided {
     /// How many calls the policy was shown.

@@ -181,7 +181,8 @@ impl Session {
         Some(Action::Prompt { id, prompt: Box::new(prompt) })
     }
 
-    /// Takes out a tool call that is over: the session lets go of what it knew of it. None: it is not over, or was taken out before.
+    /// Takes out the tool call at this place, if it is over: the session lets go of what it knew of it. None: it is not over, or
+    /// was taken out before.
     pub fn hand_over(&mut self, place: usize) -> Option<Handover> {
         self.0.calls.hand_over(place)
     }

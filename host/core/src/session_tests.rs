@@ -125,7 +125,7 @@ impl Play {
                     Action::Respond(place) => {
                         let handover = self.session.hand_over(place).expect("it is over");
                         assert!(self.session.hand_over(place).is_none(), "it is taken out once");
-                        self.log.push(format!("respond {}", handover.place));
+                        self.log.push(format!("respond {place}"));
                         self.responses.push(handover.response);
                     }
                 }
@@ -137,6 +137,11 @@ impl Play {
                 None => {}
             }
         }
+    }
+
+    /// A person replies to the prompt at this place among those that came up.
+    fn reply(&mut self, place: usize, reply: Reply) {
+        self.then(Input::Replied { prompt: self.prompts[place].0, reply });
     }
 
     fn then(&mut self, input: Input) {
@@ -275,8 +280,7 @@ fn a_run_that_goes_on_makes_of_a_dismissed_question_what_it_likes() {
     play.submit(&[("free", json!({}))]);
     let execution = play.execution(0);
     play.then(Input::Asks { execution, number: 0, question: question("q") });
-    let reply = Reply::Answer(Answer::Dismissed);
-    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    play.reply(0, Reply::Answer(Answer::Dismissed));
     assert_eq!(play.log[1..], ["prompt 0", "answer 0 None"]);
     play.then(play.end(0, success("without it")));
     assert_eq!(play.answers(), ["c0 Ok: without it"]);
@@ -290,8 +294,7 @@ fn a_dismissed_question_stops_the_operations_behind_it() {
     let mut play = Play::new(stopping());
     play.submit(&[three_operations()]);
     play.then(play.end(0, asks()));
-    let reply = Reply::Answer(Answer::Dismissed);
-    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    play.reply(0, Reply::Answer(Answer::Dismissed));
     assert_eq!(play.log, ["run 0", "prompt 0", "respond 0"]);
     let rest = NOT_RUN_AFTER_A_CANCEL;
     assert_eq!(
@@ -304,8 +307,7 @@ fn a_dismissed_question_stops_the_operations_behind_it() {
     let mut play = Play::new(Tools { fan_out: Some(OnError::Continue), ..unattended() });
     play.submit(&[three_operations()]);
     play.then(play.end(0, asks()));
-    let reply = Reply::Answer(Answer::Dismissed);
-    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    play.reply(0, Reply::Answer(Answer::Dismissed));
     assert_eq!(play.log, ["run 0", "prompt 0", "run 1"]);
 }
 
@@ -378,8 +380,7 @@ fn a_cancel_delivers_what_is_under_review() {
     assert_eq!(play.answers(), ["c0 Ok: reviewed", "c1 Ok: not yet"]);
     assert!(play.session.is_over());
     // A reply that comes late does nothing.
-    let reply = Reply::Review(Review::Withhold);
-    play.then(Input::Replied { prompt: play.prompts[0].0, reply });
+    play.reply(0, Reply::Review(Review::Withhold));
     assert_eq!(play.responses.len(), 2);
 }
 
@@ -393,8 +394,7 @@ fn prompts_come_one_at_a_time_and_go_with_their_calls() {
     assert_eq!(play.log[1..], ["close 0", "respond 0", "prompt 1"]);
     // One in the queue goes without anybody having seen it.
     play.then(Input::Withdraw(2));
-    let reply = Reply::Approval(Approval::Reject("no".to_owned()));
-    play.then(Input::Replied { prompt: play.prompts[1].0, reply });
+    play.reply(1, Reply::Approval(Approval::Reject("no".to_owned())));
     assert_eq!(play.log[4..], ["respond 2", "respond 1"]);
     assert_eq!(
         play.answers(),
@@ -414,8 +414,7 @@ fn a_second_question_dismisses_the_first() {
     play.then(asks(1));
     play.then(Input::Withdraws { execution, number: 0 });
     assert_eq!(play.log[1..], ["prompt 0", "answer 0 None", "close 0", "prompt 1"]);
-    let reply = Reply::Answer(Answer::Given(json!("red")));
-    play.then(Input::Replied { prompt: play.prompts[1].0, reply });
+    play.reply(1, Reply::Answer(Answer::Given(json!("red"))));
     assert_eq!(play.log[5..], [r#"answer 1 Some(String("red"))"#]);
     play.then(asks(2));
     play.then(Input::Withdraws { execution, number: 2 });
@@ -432,8 +431,7 @@ fn a_call_that_asks_and_ends_is_run_again() {
     for n in 0..runs::MAX_QUESTIONS {
         let question = question(&format!("q{n}"));
         play.then(play.end(0, Outcome::NeedsInput { question }));
-        let reply = Reply::Answer(Answer::Given(json!(n)));
-        play.then(Input::Replied { prompt: play.prompts[n as usize].0, reply });
+        play.reply(n as usize, Reply::Answer(Answer::Given(json!(n))));
         assert_eq!(
             play.runs.last().map(|run| (run.first, u32::try_from(run.answers.len()).ok())),
             Some((false, Some(n + 1)))

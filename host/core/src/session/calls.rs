@@ -58,7 +58,7 @@ pub(super) struct Calls {
     parents: Vec<ToolCall>,
     /// The tool calls that have a ticket and no response yet.
     tickets: HashMap<u64, usize>,
-    /// Where titles are written before they are as long as they are.
+    /// A buffer for titles: of each only its text is kept.
     title: String,
 }
 
@@ -230,7 +230,7 @@ impl Calls {
             Some(id) => joined(&id, responses, &released)?,
             None => responses.pop()?,
         };
-        Some(Handover { place, ticket, calls, requests, response })
+        Some(Handover { ticket, calls, requests, response })
     }
 }
 

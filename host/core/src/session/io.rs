@@ -111,7 +111,7 @@ pub enum Action {
     },
     /// Nobody waits for the reply to this prompt any more. A reply that comes nevertheless does nothing.
     ClosePrompt(PromptId),
-    /// The tool call with this place has its response. It can be looked at until
+    /// A tool call has its response: the one at this place among the tool calls, in written order. It can be looked at until
     /// [`hand_over`](super::Session::hand_over) takes it out.
     Respond(usize),
 }
@@ -138,8 +138,6 @@ pub struct Run {
 /// A tool call that is over.
 #[derive(Debug)]
 pub struct Handover {
-    /// Its place among the tool calls, in written order.
-    pub place: usize,
     /// Its ticket.
     pub ticket: Option<u64>,
     /// Its calls in the batch: itself, or its operations.

@@ -279,7 +279,7 @@ impl Coordinator {
                 Action::ClosePrompt(id) => prompts.close(id),
                 Action::Respond(place) => {
                     if let Some(handover) = self.session.hand_over(place) {
-                        self.hand_over(handover);
+                        self.hand_over(place, handover);
                     }
                 }
             }
@@ -406,8 +406,8 @@ impl Coordinator {
         }
     }
 
-    fn hand_over(&mut self, handover: Handover) {
-        let Handover { place, ticket, calls, requests, response } = handover;
+    fn hand_over(&mut self, place: usize, handover: Handover) {
+        let Handover { ticket, calls, requests, response } = handover;
         for (call, request) in calls.into_iter().zip(requests) {
             put(&mut self.requests, call as usize, request);
         }
