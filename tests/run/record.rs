@@ -156,7 +156,7 @@ fn a_program_that_is_killed_leaves_a_record_that_can_be_read() {
     dir.tool("nope", "", "await started");
     let mut running = dir.run().args(RECORD).start();
     running.until_file("work/started");
-    running.until("an end in the record", || dir.read("record.jsonl").contains("\"ended\""));
+    running.until_recorded("record.jsonl", r#""event":"ended""#);
     running.signal(Signal::KILL);
     let ended = running.end_whatever_is_left();
     assert_eq!(ended.signal(), Some(9));

@@ -210,12 +210,10 @@ fn spec(
 ) -> CallSpec {
     let run = call.runs.iter().rfind(|run| !run.gated);
     let takes = run.map(|run| length(record, run));
+    let was_stopped = |run: &Run| run.end == Some(End::Stopped) && !was_dismissed(record, run);
     let what = match run {
         Some(run) if run.asks.iter().any(|ask| ask.to.is_none()) => Some(Assumption::Unanswered),
-        Some(run) if was_dismissed(record, run) => None,
-        Some(Run { end: Some(End::Stopped), .. }) => {
-            Some(Assumption::Stopped { after: takes.unwrap_or(0) })
-        }
+        Some(run) if was_stopped(run) => Some(Assumption::Stopped { after: takes.unwrap_or(0) }),
         Some(Run { end: None, .. }) => Some(Assumption::Running { after: takes.unwrap_or(0) }),
         Some(_) => None,
         None if call.parked.is_empty() => None,
@@ -241,9 +239,7 @@ fn spec(
     };
     let never = Behaviour { phases: vec![Phase { takes, asks: false }], ending: Ending::Succeeds };
     let asks = call.runs.iter().flat_map(|run| &run.asks);
-    let stopped = call.runs.iter();
-    let stopped =
-        stopped.filter(|run| run.end == Some(End::Stopped) && !was_dismissed(record, run));
+    let stopped = call.runs.iter().filter(|run| was_stopped(run));
     CallSpec {
         label: String::new(),
         tool: String::new(),

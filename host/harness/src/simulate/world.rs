@@ -316,18 +316,18 @@ impl<'a, 'o> World<'a, 'o> {
     }
 
     /// A reply to the prompt about a call; none, if there is none.
-    fn reply(&mut self, call: CallId, reply: Reply) -> Option<Input> {
+    fn reply(&self, call: CallId, reply: Reply) -> Option<Input> {
         let prompt = *self.prompts.get(&call)?;
         Some(Input::Replied { prompt, reply })
     }
 
-    /// The reply to the question that a call has open, if it is the one of these numbers.
-    fn answer(&mut self, call: CallId, is_meant: impl Fn(u32) -> bool) -> Option<Input> {
+    /// The reply to the question that a call has open, if its number is one that is meant.
+    fn answer(&self, call: CallId, is_meant: impl Fn(u32) -> bool) -> Option<Input> {
         let (execution, _) = *self.last_run.get(&call)?;
-        let (asked, next) = *self.asking.get(&execution)?;
+        let (_, next) = *self.asking.get(&execution).filter(|(asked, _)| is_meant(*asked))?;
         let dismissed = self.behaviour(execution).is_some_and(|does| does.is_dismissed(next - 1));
         let answer = if dismissed { Answer::Dismissed } else { Answer::Given(Json::Null) };
-        self.reply(call, Reply::Answer(answer)).filter(|_| is_meant(asked))
+        self.reply(call, Reply::Answer(answer))
     }
 
     fn phase_over(
